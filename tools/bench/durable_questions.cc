@@ -20,7 +20,7 @@ namespace windhover {
 
 namespace {
 
-constexpr int kTurns = 5;
+constexpr int kQuestionTurns = 5;
 
 // Asks for checkpoints, one at a time, a second from the begin of one to that of the next at least.
 class Checkpoints {
@@ -63,7 +63,7 @@ double lasting_rate(const BenchOptions& o, ServedEngine& served, const LoadRows&
   return span.rows_per_second();
 }
 
-struct Condition {
+struct DurableCondition {
   const char* name = nullptr;
   KeptServer* kept = nullptr;
   bool checkpoints = false;
@@ -102,7 +102,8 @@ void ask_on_a_thread(QuestionSource& questions, double seconds, ProcessTurns& pr
   if (asking.error) std::rethrow_exception(asking.error);
 }
 
-void ask(const BenchOptions& o, const LoadRows& rows, double rate, Condition& condition) {
+void ask_under(const BenchOptions& o, const LoadRows& rows, double rate,
+               DurableCondition& condition) {
   ServedEngine& served = condition.kept->served();
   const FrameSource source(served.observe_address(), rows, {rate, kLoadConnections});
   sleep_for(0.3);
@@ -137,7 +138,7 @@ void run_durable_questions(const BenchOptions& o, Json& runs) {
   settle(without.served(), rows, false);
   settle(with.served(), rows, false);
   const double rate = o.rate > 0 ? o.rate : 0.5 * lasting_rate(o, with.served(), rows);
-  std::array<Condition, 3> conditions;
+  std::array<DurableCondition, 3> conditions;
   conditions[0].name = "nothing kept";
   conditions[0].kept = &without;
   conditions[1].name = "log";
@@ -145,10 +146,10 @@ void run_durable_questions(const BenchOptions& o, Json& runs) {
   conditions[2].name = "log and checkpoints";
   conditions[2].kept = &with;
   conditions[2].checkpoints = true;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    for (Condition& condition : conditions) ask(o, rows, rate, condition);
+  for (int turn = 0; turn < kQuestionTurns; ++turn) {
+    for (DurableCondition& condition : conditions) ask_under(o, rows, rate, condition);
   }
-  for (const Condition& c : conditions) {
+  for (const DurableCondition& c : conditions) {
     Json run = {{"name", fmt::format("questions D={} {}", dimension, c.name)},
                 {"rows_per_second", rate},
                 {"checkpoints", c.taken},

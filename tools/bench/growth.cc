@@ -26,9 +26,9 @@ namespace windhover {
 namespace {
 
 constexpr std::uint32_t kMinibatch = 100;
-constexpr std::uint64_t kFrame = 256;
-constexpr std::uint64_t kRoundRows = 64;
-constexpr std::uint32_t kStreamMinibatch = 4 * kRoundRows;  // R = 4; the default of such a window
+constexpr std::uint64_t kGrowthFrame = 256;
+constexpr std::uint64_t kGrowthRound = 64;
+constexpr std::uint32_t kStreamMinibatch = 4 * kGrowthRound;  // R = 4; the default of such a window
 constexpr std::uint32_t kStreamDimension = 10;
 
 // Rows of a logistic model with independent standard normal features, again and again.
@@ -71,8 +71,8 @@ struct FedEngine {
 
   void observe() {
     std::array<RefusedRow, 1> refused;
-    (void)engine.observe(rows.batch(seen % rows.size(), kRoundRows), refused);
-    seen += kRoundRows;
+    (void)engine.observe(rows.batch(seen % rows.size(), kGrowthRound), refused);
+    seen += kGrowthRound;
   }
   void round() {
     observe();
@@ -116,13 +116,13 @@ double limit_seconds(const EngineConfig& config, std::uint32_t dimension) {
 // each stretch of the stream.
 void stream(Runs& runs, const BenchOptions& options) {
   const EngineConfig config = logistic(kStreamDimension, options);
-  FedEngine fed(config, 512 * kFrame);
+  FedEngine fed(config, 512 * kGrowthFrame);
   const double first = std::min(1e6, options.observations);
   const double limit = limit_seconds(config, kStreamDimension);
   const int marks = 1 + static_cast<int>(2.001 * std::log10(options.observations / first));
   for (int k = 0; k < marks; ++k) {
     const double mark = first * std::pow(10.0, 0.5 * k);
-    const auto end = static_cast<std::uint64_t>(mark) / kRoundRows * kRoundRows;
+    const auto end = static_cast<std::uint64_t>(mark) / kGrowthRound * kGrowthRound;
     const std::uint64_t begin = fed.seen;
     const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
     runs.add(fmt::format("stream D=10 to {:.2g} observations", mark), [&] {
@@ -156,7 +156,7 @@ void engines(Runs& runs, const BenchOptions& options, const char* label, const c
     config.sampler.minibatch_size = kStreamMinibatch;
     config.window_slack = std::max(config.window_size, config.window_slack);
     const double limit = limit_seconds(config, dimension);
-    FedEngine fed(config, 64 * kRoundRows);
+    FedEngine fed(config, 64 * kGrowthRound);
     // Most of the window at once, and the rest as it goes on.
     while (4 * fed.seen < 3 * config.window_size) fed.observe();
     while (fed.seen < config.window_size ||
@@ -233,7 +233,7 @@ void start_up(Runs& runs, const std::string& name, const EngineConfig& config, c
   std::array<RefusedRow, 1> refused;
   runs.add(name, [&] {
     for (std::uint64_t first = 0; first < rows.size();) {
-      const std::uint64_t count = std::min(kFrame, rows.size() - first);
+      const std::uint64_t count = std::min(kGrowthFrame, rows.size() - first);
       const ObserveResult result = engine.observe(rows.batch(first, count), refused);
       first += result.accepted;
       if (result.accepted == 0) std::this_thread::yield();

@@ -23,7 +23,7 @@ namespace windhover {
 
 namespace {
 
-constexpr std::size_t kWriteBytes = 64 * 1024;
+constexpr std::size_t kSendBytes = 64 * 1024;
 constexpr std::size_t kPingBytes = 64;
 constexpr int kStretches = 5;
 
@@ -69,13 +69,13 @@ double stream_rate(StreamKind kind, double budget) {
   const SocketPair pair(kind);
   std::atomic<bool> stop{false};
   std::thread writer([&] {
-    const std::vector<char> data(kWriteBytes, 'x');
+    const std::vector<char> data(kSendBytes, 'x');
     while (!stop.load(std::memory_order_relaxed)) {
       if (::send(pair.near(), data.data(), data.size(), MSG_NOSIGNAL) <= 0) break;
     }
     ::shutdown(pair.near(), SHUT_WR);
   });
-  std::vector<char> buffer(kWriteBytes);
+  std::vector<char> buffer(kSendBytes);
   // A first stretch to warm up, then those of which the best counts.
   double best = 0;
   bool alive = true;

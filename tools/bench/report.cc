@@ -66,9 +66,9 @@ std::string table_of_lines(const std::vector<const Line*>& lines) {
 }
 
 // What has a name, with its figures as {"path": number}.
-using Figures = std::vector<std::pair<std::string, double>>;
+using RunFigures = std::vector<std::pair<std::string, double>>;
 
-void collect(const std::string& prefix, const Json& object, Figures& out) {
+void collect(const std::string& prefix, const Json& object, RunFigures& out) {
   for (const auto& [key, value] : object.items()) {
     const std::string path = prefix.empty() ? key : fmt::format("{}.{}", prefix, key);
     if (value.is_object()) collect(path, value, out);
@@ -76,10 +76,10 @@ void collect(const std::string& prefix, const Json& object, Figures& out) {
   }
 }
 
-std::vector<std::pair<std::string, Figures>> figures_of(const Json& result) {
-  std::vector<std::pair<std::string, Figures>> out;
+std::vector<std::pair<std::string, RunFigures>> figures_of(const Json& result) {
+  std::vector<std::pair<std::string, RunFigures>> out;
   const auto add = [&](const std::string& name, const Json& object) {
-    out.emplace_back(name, Figures{});
+    out.emplace_back(name, RunFigures{});
     collect("", object, out.back().second);
   };
   add("limits", result.value("limits", Json::object()));
@@ -97,7 +97,7 @@ std::vector<Pair> pairs(const Json& before, const Json& after) {
   std::vector<Pair> out;
   const auto old = figures_of(before);
   for (const auto& [name, figures] : figures_of(after)) {
-    const auto same = std::ranges::find(old, name, &std::pair<std::string, Figures>::first);
+    const auto same = std::ranges::find(old, name, &std::pair<std::string, RunFigures>::first);
     if (same == old.end()) continue;
     for (const auto& [figure, value] : figures) {
       const auto was =

@@ -13,7 +13,7 @@ namespace windhover::reproduce {
 namespace {
 
 constexpr std::size_t kNumbers = 10;
-constexpr std::size_t kColumns = 54;
+constexpr std::size_t kCovertypeColumns = 54;
 constexpr std::size_t kClasses = 7;
 
 struct Category {
@@ -52,16 +52,16 @@ Dataset load_covertype(const std::string& path) {
   const bool folded = file_name.find("covtype.data") == std::string::npos;
   const Dataset file =
       load_dataset(path, {.table = {.header = folded}, .target = folded ? "Cover_Type" : "55"});
-  const std::size_t expected = folded ? kNumbers + kCategories.size() : kColumns;
+  const std::size_t expected = folded ? kNumbers + kCategories.size() : kCovertypeColumns;
   if (file.columns() != expected) {
     throw UserError(fmt::format("{} has {} columns beside the cover type, not {}", path,
                                 file.columns(), expected));
   }
   Dataset all;
-  all.features.assign(file.rows() * kColumns, 0.0);
+  all.features.assign(file.rows() * kCovertypeColumns, 0.0);
   for (std::size_t i = 0; i < file.rows(); ++i) {
     const double* in = file.row(i);
-    double* out = all.features.data() + i * kColumns;
+    double* out = all.features.data() + i * kCovertypeColumns;
     for (std::size_t j = 0; j < kNumbers; ++j) {
       out[j] = file.sd[j] > 0 ? (in[j] - file.mean[j]) / file.sd[j] : 0.0;
     }
@@ -73,7 +73,7 @@ Dataset load_covertype(const std::string& path) {
     all.targets.push_back(
         static_cast<double>(category(path, i, "Cover_Type", file.targets[i], kClasses)));
   }
-  describe(all, kColumns);
+  describe(all, kCovertypeColumns);
   return all;
 }
 

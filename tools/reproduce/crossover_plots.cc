@@ -53,7 +53,7 @@ Estimate a_draw(const ordered_json& run, const char* what, double unit) {
 
 namespace {
 
-using Value = std::function<Estimate(const ordered_json& run, const ordered_json& all)>;
+using RunValue = std::function<Estimate(const ordered_json& run, const ordered_json& all)>;
 
 Panel over_sizes(const std::string& title, const std::string& y_label) {
   return Panel{title, "rows N", y_label}.log("xy").legend_at("outside").x_in(300, 100'000);
@@ -69,7 +69,7 @@ struct Results {
   const std::vector<ordered_json>& all;
 
   Series curve(const std::string& label, int colour, const char* key, double shift,
-               const Value& value) const {
+               const RunValue& value) const {
     Series series = Series::curve(label, colour);
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       series.add(static_cast<double>(sizes[i]) * shift, value(all[i][key], all[i]));
@@ -77,7 +77,8 @@ struct Results {
     return series;
   }
   // One curve a method, a little beside each other.
-  void add_to(Panel& panel, const std::vector<CrossoverMethod>& methods, const Value& value) const {
+  void add_to(Panel& panel, const std::vector<CrossoverMethod>& methods,
+              const RunValue& value) const {
     double shift = std::pow(1.04, -0.5 * static_cast<double>(methods.size() - 1));
     for (const CrossoverMethod& method : methods) {
       panel.add(curve(method.label, method.colour, method.key, shift, value));

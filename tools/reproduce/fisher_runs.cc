@@ -13,8 +13,8 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kRows = 10'000;
-constexpr std::size_t kProjected = 50;
+constexpr std::size_t kFisherRows = 10'000;
+constexpr std::size_t kFisherInputs = 50;
 constexpr std::array kAlphas = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
 constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
 constexpr std::size_t kWarmUp = 200;  // moves of HMC
@@ -56,14 +56,14 @@ Problem load_sevens_and_nines(const Context& context) {
   std::vector<std::size_t> rows;
   for (const std::size_t i : permutation(all.rows(), context.seed())) {
     if (all.targets[i] == 7 || all.targets[i] == 9) rows.push_back(i);
-    if (rows.size() == kRows) break;
+    if (rows.size() == kFisherRows) break;
   }
   Problem problem{.name = "MNIST 7 v 9",
                   .model = {.name = "logistic",
-                            .features = kProjected,
+                            .features = kFisherInputs,
                             .prior_precision = 1,
                             .intercept_precision = 1},
-                  .data = random_projection(rows_of(all, rows), kProjected, context.seed()),
+                  .data = random_projection(rows_of(all, rows), kFisherInputs, context.seed()),
                   .minibatch_size = kFisherMinibatch};
   for (double& y : problem.data.targets) y = y == 9 ? 1.0 : 0.0;
   find_posterior(problem);

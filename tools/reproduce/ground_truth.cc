@@ -49,7 +49,7 @@ Hmc run_hmc(const Context& context, const Problem& problem, const std::string& k
 }
 
 // As the model sees them, with the intercept's 1 as the last column.
-Dataset rows_of(const Problem& problem) {
+Dataset dataset_of(const Problem& problem) {
   const Eigen::MatrixXd x = design_matrix(problem);
   Dataset data;
   data.names.assign(static_cast<std::size_t>(x.cols()), "x");
@@ -66,7 +66,7 @@ ordered_json run_stan(const Context& context, const Problem& problem) {
   options.seed = context.seed();
   options.threads = context.settings().threads;
   const StanRun run =
-      run_stan(parts_of(context.settings(), "ground-truth"), rows_of(problem), options);
+      run_stan(parts_of(context.settings(), "ground-truth"), dataset_of(problem), options);
   ordered_json parts = ordered_json::array();
   for (const auto& chain : run.draws) {
     for (std::size_t part = 0; part < kParts; ++part) {

@@ -9,7 +9,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::array kStarts = {1.0, 10'000.0};  // of lambda
+constexpr std::array kFirstPrecisions = {1.0, 10'000.0};  // of lambda
 
 ModelConfig softmax(const Dataset& data, std::uint32_t classes) {
   return {.name = "softmax",
@@ -39,7 +39,7 @@ PrecisionTask covertype(const Context& context) {
           rows_of(all, {cut, order.end()})};
 }
 
-ordered_json to_json(const Learned& learned) { return {learned.precision, learned.loss}; }
+ordered_json json_of(const Learned& learned) { return {learned.precision, learned.loss}; }
 
 template <SgdKind kKind>
 Learned by_sgd(const PrecisionTask& task, double start, double passes, std::uint64_t seed) {
@@ -47,15 +47,16 @@ Learned by_sgd(const PrecisionTask& task, double start, double passes, std::uint
 }
 
 using Way = Learned (*)(const PrecisionTask&, double, double, std::uint64_t);
-struct Method {
+struct PrecisionMethod {
   const char* label;
   Way way;
   double quick_passes;
   double passes;
 };
 
-void run_task(const Context& context, const PrecisionTask& task, const std::vector<Method>& methods,
-              double loss_bar, double begin, double end, Report& report) {
+void run_task(const Context& context, const PrecisionTask& task,
+              const std::vector<PrecisionMethod>& methods, double loss_bar, double begin,
+              double end, Report& report) {
   const std::vector<double> grid =
       context.quick()
           ? std::vector{0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 3e4}
@@ -73,14 +74,15 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
                       return of_seeds;
                     }});
   }
-  for (const Method& method : methods) {
+  for (const PrecisionMethod& method : methods) {
     const double passes = context.choose(method.quick_passes, method.passes);
-    for (std::size_t start = 0; start < kStarts.size(); ++start) {
-      jobs.push_back(
-          {fmt::format("{}-{}-from-{}", task.name, method.label, start),
-           fmt::format("from {}, {} passes", kStarts[start], passes), [&, passes, start] {
-             return to_json(method.way(task, kStarts[start], passes, context.seed() + start));
-           }});
+    for (std::size_t start = 0; start < kFirstPrecisions.size(); ++start) {
+      jobs.push_back({fmt::format("{}-{}-from-{}", task.name, method.label, start),
+                      fmt::format("from {}, {} passes", kFirstPrecisions[start], passes),
+                      [&, passes, start] {
+                        return json_of(method.way(task, kFirstPrecisions[start], passes,
+                                                  context.seed() + start));
+                      }});
     }
   }
   const auto parts = context.run_parts(jobs, {task.name, begin, end});
@@ -133,7 +135,7 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
     const std::string label = methods[m].label;
     for (std::size_t s = 0; s < 2; ++s) {
       table.add(
-          fmt::format("{}, λ from λ = {:g}", label, kStarts[s]),
+          fmt::format("{}, λ from λ = {:g}", label, kFirstPrecisions[s]),
           {learned[m][s].precision, std::abs(low.precision - high.precision) / std::sqrt(2.0)});
     }
     table
@@ -168,12 +170,13 @@ void run_task(const Context& context, const PrecisionTask& task, const std::vect
 
 void run_hyperparameters(const Context& context, Report& report) {
   report.plot().panel_width = 760;
-  const Method sgd{"SGD", by_sgd<SgdKind::kOneRate>, 60, 200};
-  const Method with_variances{"SGD with variances", by_sgd<SgdKind::kWithVariances>, 60, 200};
-  const Method diagonal{"SGD-d with variances", by_sgd<SgdKind::kDiagonal>, 60, 200};
-  const Method variational{"BBVI", by_bbvi, 60, 100};
-  const Method engine{"engine", by_engine, 20, 20};
-  std::vector<Method> methods = {sgd, with_variances, diagonal, variational};
+  const PrecisionMethod sgd{"SGD", by_sgd<SgdKind::kOneRate>, 60, 200};
+  const PrecisionMethod with_variances{"SGD with variances", by_sgd<SgdKind::kWithVariances>, 60,
+                                       200};
+  const PrecisionMethod diagonal{"SGD-d with variances", by_sgd<SgdKind::kDiagonal>, 60, 200};
+  const PrecisionMethod variational{"BBVI", by_bbvi, 60, 100};
+  const PrecisionMethod engine{"engine", by_engine, 20, 20};
+  std::vector<PrecisionMethod> methods = {sgd, with_variances, diagonal, variational};
   const std::string no_mnist = context.missing(kMnistFiles);
   const std::string no_covertype = context.missing(kCovertypeSample);
   const bool covertype_there = no_covertype.empty() || context.missing(kCovertype).empty();

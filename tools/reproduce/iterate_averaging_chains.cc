@@ -13,7 +13,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kRows = kIasgStepsAPass * kIasgMinibatch;
+constexpr std::size_t kIasgRows = kIasgStepsAPass * kIasgMinibatch;
 constexpr std::size_t kFeaturesThere = 10;
 
 VectorXd start_of(const Problem& problem, std::size_t start, std::uint64_t seed) {
@@ -132,12 +132,12 @@ Problem iasg_problem(std::uint64_t seed) {
                             .noise_variance = 1},
                   .data = {},
                   .minibatch_size = kIasgMinibatch};
-  std::vector<double> z(kRows * (kFeaturesThere + 1) + kFeaturesThere);
+  std::vector<double> z(kIasgRows * (kFeaturesThere + 1) + kFeaturesThere);
   fill_normals(seed, {.purpose = Purpose::kTest}, z);
-  const double* truth = z.data() + kRows * (kFeaturesThere + 1);
-  problem.data.features.assign(z.begin(), z.begin() + kRows * kFeaturesThere);
-  for (std::size_t i = 0; i < kRows; ++i) {
-    double y = z[kRows * kFeaturesThere + i];
+  const double* truth = z.data() + kIasgRows * (kFeaturesThere + 1);
+  problem.data.features.assign(z.begin(), z.begin() + kIasgRows * kFeaturesThere);
+  for (std::size_t i = 0; i < kIasgRows; ++i) {
+    double y = z[kIasgRows * kFeaturesThere + i];
     for (std::size_t j = 0; j < kFeaturesThere; ++j) y += z[i * kFeaturesThere + j] * truth[j];
     problem.data.targets.push_back(y);
   }
@@ -151,7 +151,7 @@ SamplerConfig iasg_config(std::size_t method) {
     return {.name = "iasg", .minibatch_size = kIasgMinibatch, .step_size = kIasgRate};
   }
   // Their epsilon_t = 10^-3 / sqrt(1000 + t), half of it times the gradient of the log posterior.
-  const double first = 1e-3 / std::sqrt(1000.0) * static_cast<double>(kRows) / 2;
+  const double first = 1e-3 / std::sqrt(1000.0) * static_cast<double>(kIasgRows) / 2;
   return {.name = "sgld",
           .minibatch_size = kIasgMinibatch,
           .step_size = first,
@@ -175,14 +175,14 @@ SamplerConfig iasg_single(bool averaged) {
 ordered_json iasg_single_chain(const Problem& problem, bool averaged, std::uint64_t passes,
                                std::uint64_t seed) {
   constexpr std::uint64_t kParts = 10;
-  const std::uint64_t interval = averaged ? kRows : 100;
+  const std::uint64_t interval = averaged ? kIasgRows : 100;
   Problem single = problem;
   single.minibatch_size = 1;
   KnownChain chain(single, iasg_single(averaged), seed);
   ordered_json parts = ordered_json::array();
   for (std::uint64_t part = 0; part < kParts; ++part) {
     Moments moments(problem.posterior.mode);
-    for (std::uint64_t step = 0; step < passes / kParts * kRows; ++step) {
+    for (std::uint64_t step = 0; step < passes / kParts * kIasgRows; ++step) {
       chain.step();
       if (chain.steps() % interval == 0) moments.add(chain.theta().data());
     }
@@ -222,7 +222,7 @@ SgldLaw sgld_law(const Problem& problem, double passes, double burn_in) {
   const Eigen::ArrayXd c =
       (eigen.eigenvectors().transpose() * at_mode.noise * eigen.eigenvectors()).diagonal();
   const SamplerConfig config = iasg_config(1);
-  const auto n = static_cast<double>(kRows);
+  const auto n = static_cast<double>(kIasgRows);
   const auto first = static_cast<std::uint64_t>(burn_in * static_cast<double>(kIasgStepsAPass));
   const auto steps = static_cast<std::uint64_t>(passes * static_cast<double>(kIasgStepsAPass));
   Eigen::ArrayXd v = Eigen::ArrayXd::Zero(a.size());

@@ -8,12 +8,12 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::uint32_t kMinibatch = 500;
-constexpr double kPrior = 10;  // lambda
-constexpr std::uint64_t kLooks = 20;
+constexpr std::uint32_t kKddMinibatch = 500;
+constexpr double kKddPrior = 10;  // lambda
+constexpr std::uint64_t kKddLooks = 20;
 constexpr std::uint64_t kFirstRows = 40'000;  // of the first estimates: some classes are rare
 
-struct Method {
+struct KddMethod {
   const char* key;
   const char* label;
   const char* sampler;
@@ -22,27 +22,27 @@ struct Method {
   int colour;
   double papers;  // 1e-4
 };
-constexpr std::array kMethods = {
-    Method{"sgd", "SGD", "sgld", Measured::kNothing, 0, 6, 8.0},
-    Method{"sgld", "SGLD", "sgld", Measured::kNothing, 1, 3, 6.6},
-    Method{"sgfs-d", "SGFS-d", "sgfs-d", Measured::kDiagonal, 1, 2, 4.2},
-    Method{"sgfs-f", "SGFS-f", "sgfs-f", Measured::kMatrices, 1, 1, 4.4},
+constexpr std::array kKddMethods = {
+    KddMethod{"sgd", "SGD", "sgld", Measured::kNothing, 0, 6, 8.0},
+    KddMethod{"sgld", "SGLD", "sgld", Measured::kNothing, 1, 3, 6.6},
+    KddMethod{"sgfs-d", "SGFS-d", "sgfs-d", Measured::kDiagonal, 1, 2, 4.2},
+    KddMethod{"sgfs-f", "SGFS-f", "sgfs-f", Measured::kMatrices, 1, 1, 4.4},
 };
 
 // What the validation part chooses among: of SGD and SGLD h_t = h (1 + t / b)^-0.9, b as a share of
 // all steps T, so that a shorter run goes through the same rates; of SGFS the largest rate of a
 // direction, which decides its free noise.
-struct Setting {
+struct KddSetting {
   double first = 0;   // h or h_max
   double second = 0;  // b / T
-  std::string text(const Method& method) const {
+  std::string text(const KddMethod& method) const {
     if (method.measured == Measured::kNothing)
       return fmt::format("h = {:g}, b = {:g} T", first, second);
     return fmt::format("h_max = {:g}", first);
   }
 };
-std::vector<Setting> settings_of(const Context& context, const Method& method) {
-  std::vector<Setting> out;
+std::vector<KddSetting> settings_of(const Context& context, const KddMethod& method) {
+  std::vector<KddSetting> out;
   if (method.measured == Measured::kNothing) {
     // The paper's a = 0.1, b = 1e5 = T is h = 0.7 with the rows of this file.
     const auto steps = context.quick() ? std::vector{0.3, 0.7, 2.0, 5.0}
@@ -84,9 +84,9 @@ Split split(const Connections& all, const std::vector<std::size_t>& rows, const 
   return out;
 }
 
-Training training_of(const Context& context, const Split& split, const Method& method,
-                     const Setting& setting, bool choosing) {
-  SamplerConfig sampler{.name = method.sampler, .minibatch_size = kMinibatch, .chains = 1};
+Training kdd_training(const Context& context, const Split& split, const KddMethod& method,
+                      const KddSetting& setting, bool choosing) {
+  SamplerConfig sampler{.name = method.sampler, .minibatch_size = kKddMinibatch, .chains = 1};
   sampler.temperature = method.temperature;
   const auto steps = context.choose<std::uint64_t>(2000, choosing ? 10'000 : 100'000);
   if (method.measured == Measured::kNothing) {
@@ -100,27 +100,27 @@ Training training_of(const Context& context, const Split& split, const Method& m
                     .features = static_cast<std::uint32_t>(split.training.columns()),
                     .classes = split.classes,
                     .hidden = context.choose(10U, 41U)},
-          .prior_precision = kPrior,
+          .prior_precision = kKddPrior,
           .sampler = sampler,
           .measured = method.measured,
           .first_rows = kFirstRows,
           .refresh_every = context.choose<std::uint64_t>(200, 2000),
           .steps = steps,
-          .looks = kLooks};
+          .looks = kKddLooks};
 }
 
 struct Job {
   std::size_t method;
-  Setting setting;
+  KddSetting setting;
   std::uint64_t seed;
 };
 
-std::vector<ErrorCurve> run_all(const Context& context, const Split& split, bool choosing,
+std::vector<ErrorCurve> run_kdd(const Context& context, const Split& split, bool choosing,
                                 const std::vector<Job>& jobs, double share) {
   std::vector<PartJob> parts;
   for (const Job& job : jobs) {
-    const Method& method = kMethods[job.method];
-    const Training training = training_of(context, split, method, job.setting, choosing);
+    const KddMethod& method = kKddMethods[job.method];
+    const Training training = kdd_training(context, split, method, job.setting, choosing);
     parts.push_back(
         {fmt::format("{}-{}-{}-{}-{:g}-{:g}-{}", split.key, choosing ? "choose" : "run",
                      training.steps, method.key, job.setting.first, job.setting.second, job.seed),
@@ -137,27 +137,27 @@ std::vector<ErrorCurve> run_all(const Context& context, const Split& split, bool
 void run_split(const Context& context, const Split& split, bool papers, double share,
                Report& report) {
   std::vector<Job> trials;
-  for (std::size_t m = kMethods.size(); m-- > 0;) {  // the slowest first
-    for (const Setting& s : settings_of(context, kMethods[m])) {
+  for (std::size_t m = kKddMethods.size(); m-- > 0;) {  // the slowest first
+    for (const KddSetting& s : settings_of(context, kKddMethods[m])) {
       trials.push_back({m, s, context.seed()});
     }
   }
-  const std::vector<ErrorCurve> tried = run_all(context, split, true, trials, share);
+  const std::vector<ErrorCurve> tried = run_kdd(context, split, true, trials, share);
   Table table(report,
               fmt::format("Rows {}: validation errors, by which settings are chosen", split.name));
-  std::array<Setting, kMethods.size()> chosen;
-  std::array<double, kMethods.size()> least;
+  std::array<KddSetting, kKddMethods.size()> chosen;
+  std::array<double, kKddMethods.size()> least;
   least.fill(INFINITY);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto& [m, setting, seed] = trials[i];
     const Estimate error = share_of_errors({tried[i].error.back()}, split.validation.rows());
-    table.add(fmt::format("{}, {} (1e-4)", kMethods[m].label, setting.text(kMethods[m])),
+    table.add(fmt::format("{}, {} (1e-4)", kKddMethods[m].label, setting.text(kKddMethods[m])),
               1e4 * error);
     if (error.value < least[m]) least[m] = error.value, chosen[m] = setting;
   }
   std::vector<std::string> choices;
-  for (std::size_t m = 0; m < kMethods.size(); ++m) {
-    choices.push_back(fmt::format("{} {}", kMethods[m].label, chosen[m].text(kMethods[m])));
+  for (std::size_t m = 0; m < kKddMethods.size(); ++m) {
+    choices.push_back(fmt::format("{} {}", kKddMethods[m].label, chosen[m].text(kKddMethods[m])));
   }
   report.note(
       "Rows {}: chosen are {}. No b larger than T was tried (the paper has 1e5, its T), and no "
@@ -165,12 +165,12 @@ void run_split(const Context& context, const Split& split, bool papers, double s
       split.name, fmt::join(choices, "; "));
   std::vector<Job> jobs;
   constexpr std::uint64_t kSeeds = 2;
-  for (std::size_t m = kMethods.size(); m-- > 0;) {
+  for (std::size_t m = kKddMethods.size(); m-- > 0;) {
     for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
       jobs.push_back({m, chosen[m], context.seed() * 1000 + seed});
     }
   }
-  const std::vector<ErrorCurve> curves = run_all(context, split, false, jobs, share + 0.25);
+  const std::vector<ErrorCurve> curves = run_kdd(context, split, false, jobs, share + 0.25);
 
   const std::string group =
       fmt::format("Rows {}: test error, {} test rows", split.name, split.test.rows());
@@ -179,8 +179,8 @@ void run_split(const Context& context, const Split& split, bool papers, double s
                       "gradients of one row", "test error (1e-4)"}
                     .log("xy")
                     .legend_at("outside");
-  for (std::size_t m = 0; m < kMethods.size(); ++m) {
-    const Method& method = kMethods[m];
+  for (std::size_t m = 0; m < kKddMethods.size(); ++m) {
+    const KddMethod& method = kKddMethods[m];
     std::vector<ErrorCurve> runs;
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       if (jobs[j].method == m) runs.push_back(curves[j]);
@@ -191,7 +191,7 @@ void run_split(const Context& context, const Split& split, bool papers, double s
     report.detail(fmt::format("{}-{}", split.key, method.key), runs.front().json());
   }
   // The paper's test is one of rows with repeats, and stands beside that alone.
-  for (const Method& method : kMethods) {
+  for (const KddMethod& method : kKddMethods) {
     if (!papers) break;
     panel.add(Series::dashes(fmt::format("{}, paper, full file", method.label), method.colour,
                              {panel.series[0].x.front(), panel.series[0].x.back()},
@@ -233,7 +233,7 @@ void run_kdd99(const Context& context, Report& report) {
       "every row; texts are numbers in alphabetical order; columns above 1 become log(1 + x); all "
       "are divided by their largest; minibatches are of {} rows. The first estimate of SGFS is of "
       "{} rows at the random start, as some classes have two rows; κ = 1 / t from there.",
-      kMinibatch, kFirstRows);
+      kKddMinibatch, kFirstRows);
   const auto zeros = std::ranges::count(all.data.features, 0.0);
   report.note(
       "SGFS is not run as in the paper. Its free noise there is in proportion to that of the "

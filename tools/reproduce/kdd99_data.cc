@@ -12,7 +12,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kColumns = 41;  // without the label
+constexpr std::size_t kKddColumns = 41;  // without the label
 constexpr std::size_t kConstant = 19;
 constexpr std::array<std::size_t, 3> kTexts = {1, 2, 3};
 
@@ -37,7 +37,7 @@ Connections load_connections(const std::string& path) {
   std::unordered_set<std::string> seen;
   while (table.next()) {
     std::string row;
-    for (std::size_t j = 0; j < kColumns; ++j) {
+    for (std::size_t j = 0; j < kKddColumns; ++j) {
       row.append(table.text(j)).push_back(',');
       if (j == kConstant) continue;
       const auto* text = std::ranges::find(kTexts, j);
@@ -49,7 +49,8 @@ Connections load_connections(const std::string& path) {
       const auto at = numbers.try_emplace(std::string(table.text(j)), numbers.size()).first;
       out.data.features.push_back(static_cast<double>(at->second));
     }
-    const auto label = labels.try_emplace(std::string(table.text(kColumns)), labels.size()).first;
+    const auto label =
+        labels.try_emplace(std::string(table.text(kKddColumns)), labels.size()).first;
     counts.resize(labels.size());
     counts[label->second] += 1;
     row.append(label->first);
@@ -68,7 +69,7 @@ Connections load_connections(const std::string& path) {
   }
   for (double& y : out.data.targets) y = rank[static_cast<std::size_t>(y)];
 
-  constexpr std::size_t kKept = kColumns - 1;
+  constexpr std::size_t kKept = kKddColumns - 1;
   std::array<double, kKept> largest{};
   std::vector<double>& x = out.data.features;
   for (std::size_t i = 0; i < x.size(); ++i)

@@ -13,18 +13,18 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::uint32_t kHidden = 400;
-constexpr std::uint32_t kMinibatch = 100;
-constexpr double kPrior = 1;  // precision of every parameter
+constexpr std::uint32_t kSantaHidden = 400;
+constexpr std::uint32_t kSantaMinibatch = 100;
+constexpr double kSantaPrior = 1;  // precision of every parameter
 constexpr double kFriction = 0.1;
 constexpr double kMomentum = 0.9;
-constexpr std::size_t kValidation = 10'000;
+constexpr std::size_t kSantaValidation = 10'000;
 constexpr double kPapersRate = 4e-6;  // of Santa
 
 // What the validation part chooses among: a rate, and of Santa the gamma of beta_t = t^gamma. With
 // `friction` the rate is one of the mean gradient and not of the sum over all rows, temperatures
 // likewise, and thermostats start at friction x sqrt(rate), as in the paper's Algorithm 1.
-struct Setting {
+struct SantaSetting {
   double rate;
   double gamma = 0;
   double friction = 0;
@@ -35,19 +35,19 @@ struct Setting {
     return text;
   }
 };
-struct Method {
+struct SantaMethod {
   const char* key;
   const char* label;
   const char* sampler;  // of the library; nullptr: a baseline
   int colour;
   double papers;  // per cent
-  std::vector<Setting> few;
-  std::vector<Setting> many;
+  std::vector<SantaSetting> few;
+  std::vector<SantaSetting> many;
 };
-const std::vector<Method>& methods() {
-  static const std::vector<Setting> santa_few = {{3e-8, 0.5}, {1e-7, 0.5}};
-  static const std::vector<Setting> santa_many = [] {
-    std::vector<Setting> settings;
+const std::vector<SantaMethod>& santa_methods() {
+  static const std::vector<SantaSetting> santa_few = {{3e-8, 0.5}, {1e-7, 0.5}};
+  static const std::vector<SantaSetting> santa_many = [] {
+    std::vector<SantaSetting> settings;
     for (const double gamma : {0.3, 0.6}) {
       for (const double rate : {1e-9, 3e-9, 1e-8, 3e-8, 1e-7, kPapersRate}) {
         settings.push_back({rate, gamma});
@@ -58,7 +58,7 @@ const std::vector<Method>& methods() {
     }
     return settings;
   }();
-  static const std::vector<Method> all = {
+  static const std::vector<SantaMethod> all = {
       {"santa", "Santa", "santa", 0, 1.21, santa_few, santa_many},
       {"santa-e", "Santa-E", "santa-e", 1, 1.41, santa_few, santa_many},
       {"santa-r", "Santa-r", "santa-r", 2, 1.45, santa_few, santa_many},
@@ -71,18 +71,18 @@ const std::vector<Method>& methods() {
   return all;
 }
 
-ModelConfig network() {
+ModelConfig santa_network() {
   return {.name = "mlp-softmax",
           .features = 784,
           .classes = 10,
-          .hidden = kHidden,
-          .hidden2 = kHidden,
+          .hidden = kSantaHidden,
+          .hidden2 = kSantaHidden,
           .activation = Activation::kRelu};
 }
 
-SamplerConfig sampler_of(const Method& method, const Setting& setting, std::uint64_t steps,
-                         double rows) {
-  SamplerConfig config{.name = method.sampler, .minibatch_size = kMinibatch, .chains = 1};
+SamplerConfig santa_sampler(const SantaMethod& method, const SantaSetting& setting,
+                            std::uint64_t steps, double rows) {
+  SamplerConfig config{.name = method.sampler, .minibatch_size = kSantaMinibatch, .chains = 1};
   config.step_size = setting.rate;
   if (config.name == "sgld") return config;
   config.friction = kFriction;
@@ -101,8 +101,8 @@ SamplerConfig sampler_of(const Method& method, const Setting& setting, std::uint
 }
 
 struct Run {
-  const Method* method;
-  Setting setting;
+  const SantaMethod* method;
+  SantaSetting setting;
   double epochs;
   std::uint64_t looks;
   std::uint64_t seed;
@@ -110,31 +110,32 @@ struct Run {
 
 ErrorCurve train(const Run& run, const Dataset& rows, const Dataset& judged,
                  const std::function<void(double)>& visit) {
-  OwnedModel model(network(), rows);
-  std::ranges::fill(model.prior(), kPrior);
-  Classifier classifier(network(), judged);
+  OwnedModel model(santa_network(), rows);
+  std::ranges::fill(model.prior(), kSantaPrior);
+  Classifier classifier(santa_network(), judged);
   const auto steps =
-      static_cast<std::uint64_t>(run.epochs * static_cast<double>(rows.rows()) / kMinibatch);
+      static_cast<std::uint64_t>(run.epochs * static_cast<double>(rows.rows()) / kSantaMinibatch);
   const auto followed = [&](auto chain) {
     return follow(chain, classifier, steps, run.looks, visit);
   };
   if (run.method->sampler != nullptr) {
     const SamplerConfig config =
-        sampler_of(*run.method, run.setting, steps, static_cast<double>(rows.rows()));
+        santa_sampler(*run.method, run.setting, steps, static_cast<double>(rows.rows()));
     return followed(ToldChain(model, config, Measured::kNothing, 0, steps, run.seed));
   }
   const double rate = run.setting.rate;
   const std::size_t d = model.dimension();
   const std::string_view key = run.method->key;
-  if (key == "adam") return followed(Baseline(model, kMinibatch, Adam(d), rate, run.seed));
-  if (key == "rmsprop") return followed(Baseline(model, kMinibatch, RmsProp(d), rate, run.seed));
+  if (key == "adam") return followed(Baseline(model, kSantaMinibatch, Adam(d), rate, run.seed));
+  if (key == "rmsprop")
+    return followed(Baseline(model, kSantaMinibatch, RmsProp(d), rate, run.seed));
   const double momentum = key == "sgd-m" ? kMomentum : 0.0;
-  return followed(Baseline(model, kMinibatch, MomentumSgd(d, momentum), rate, run.seed));
+  return followed(Baseline(model, kSantaMinibatch, MomentumSgd(d, momentum), rate, run.seed));
 }
 
-std::vector<ErrorCurve> run_all(const Context& context, const std::vector<Run>& runs,
-                                const Dataset& rows, const Dataset& judged, const char* what,
-                                double share) {
+std::vector<ErrorCurve> run_santa(const Context& context, const std::vector<Run>& runs,
+                                  const Dataset& rows, const Dataset& judged, const char* what,
+                                  double share) {
   std::vector<PartJob> jobs;
   std::vector<double> done(runs.size());
   std::mutex mutex;
@@ -166,17 +167,19 @@ double usual_error(const ErrorCurve& curve) {
 
 // What a reader of the table would ask about: rates at the edge of what was tried, last looks that
 // are not like those before them.
-void add_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& curves,
-                  std::size_t judged, Report& report) {
+void add_santa_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& curves,
+                        std::size_t judged, Report& report) {
   std::string edges;
   std::string unlike;
   for (std::size_t m = 0; m < runs.size(); ++m) {
-    const Method& method = *runs[m].method;
-    const Setting& chosen = runs[m].setting;
-    const auto tried = [&](const Setting& s) { return chosen.friction > 0 ? s.friction : s.rate; };
+    const SantaMethod& method = *runs[m].method;
+    const SantaSetting& chosen = runs[m].setting;
+    const auto tried = [&](const SantaSetting& s) {
+      return chosen.friction > 0 ? s.friction : s.rate;
+    };
     bool less = false;
     bool more = false;
-    for (const Setting& s : method.many) {
+    for (const SantaSetting& s : method.many) {
       if ((s.friction > 0) != (chosen.friction > 0)) continue;
       less |= tried(s) < tried(chosen);
       more |= tried(s) > tried(chosen);
@@ -206,34 +209,34 @@ void run_mnist_santa(const Context& context, Report& report) {
   const double epochs = context.choose(2.0, 100.0);
   const double trial_epochs = context.choose(1.0, 10.0);
   std::vector<Run> trials;
-  for (const Method& method : methods()) {
-    for (const Setting& setting : context.quick() ? method.few : method.many) {
+  for (const SantaMethod& method : santa_methods()) {
+    for (const SantaSetting& setting : context.quick() ? method.few : method.many) {
       trials.push_back({&method, setting, trial_epochs, 1UL, context.seed()});
     }
   }
   std::vector<ErrorCurve> tried;
   {
     const std::vector<std::size_t> order = permutation(all.rows(), context.seed());
-    const auto middle = order.begin() + kValidation;
-    tried = run_all(context, trials, rows_of(all, {middle, order.end()}),
-                    rows_of(all, {order.begin(), middle}), "choose", 0);
+    const auto middle = order.begin() + kSantaValidation;
+    tried = run_santa(context, trials, rows_of(all, {middle, order.end()}),
+                      rows_of(all, {order.begin(), middle}), "choose", 0);
   }
   std::vector<Run> runs;
   Table choices(
       report,
       fmt::format("Validation errors, by which settings are chosen (epochs: {:g})", trial_epochs));
-  for (const Method& method : methods()) {
+  for (const SantaMethod& method : santa_methods()) {
     double least = INFINITY;
     runs.push_back({&method, {}, epochs, context.choose(4UL, 50UL), context.seed() + 1});
     for (std::size_t i = 0; i < trials.size(); ++i) {
       if (trials[i].method != &method) continue;
-      const Setting& setting = trials[i].setting;
-      const Estimate error = share_of_errors({tried[i].alone.back()}, kValidation);
+      const SantaSetting& setting = trials[i].setting;
+      const Estimate error = share_of_errors({tried[i].alone.back()}, kSantaValidation);
       choices.add(fmt::format("{}, {} (%)", method.label, setting.text()), 100 * error);
       if (error.value < least) least = error.value, runs.back().setting = setting;
     }
   }
-  const std::vector<ErrorCurve> curves = run_all(context, runs, all, test, "run", 0.5);
+  const std::vector<ErrorCurve> curves = run_santa(context, runs, all, test, "run", 0.5);
 
   Panel panel = Panel{"MNIST, 784-400-400-10; bands: one standard error", "epochs of 60,000 rows",
                       "test error (%)"}
@@ -249,8 +252,8 @@ void run_mnist_santa(const Context& context, Report& report) {
   Table averages(report, "Averaged predictions of the later half of the looks");
   Table seconds(report, "Seconds an epoch, of one thread");
   const auto percent = [&](double share) { return 100 * share_of_errors({share}, test.rows()); };
-  for (std::size_t m = 0; m < methods().size(); ++m) {
-    const Method& method = methods()[m];
+  for (std::size_t m = 0; m < santa_methods().size(); ++m) {
+    const SantaMethod& method = santa_methods()[m];
     const ErrorCurve& curve = curves[m];
     const std::string name = fmt::format("{} (%)", method.label);
     errors.add(name, percent(curve.alone.back())).beside(method.papers, "Table 1");
@@ -270,14 +273,14 @@ void run_mnist_santa(const Context& context, Report& report) {
   report.add(panel);
   report.add(ends);
   report.note(kShareNote);
-  if (!context.quick()) add_findings(runs, curves, test.rows(), report);
+  if (!context.quick()) add_santa_findings(runs, curves, test.rows(), report);
   report.note(
       "{} The paper trains for 100 epochs; it does not say on which data its grid search chose, "
       "nor how many runs its numbers are of. Here settings are chosen by runs of {:g} epochs on {} "
       "training digits held back, and each method then trains on all 60,000, once.",
       context.quick() ? fmt::format("A quick run: {:g} epochs, two settings a method.", epochs)
                       : fmt::format("{:g} epochs.", epochs),
-      trial_epochs, kValidation);
+      trial_epochs, kSantaValidation);
   report.note(
       "Chosen by us: minibatches of {}; a prior N(0, 1) on every parameter; random weights of "
       "variance 1 / fan-in; momentum {}, thermostats that start at {}; the library's softmax "
@@ -289,7 +292,7 @@ void run_mnist_santa(const Context& context, Report& report) {
       "temperature is that of a row, and with thermostats that start at C sqrt η, as Algorithm 1 "
       "has it, a step is about one of RMSprop at 0.002 / C, where 0.0005 is the rate that the "
       "paper gives for RMSprop.",
-      kMinibatch, kMomentum, kFriction, kPapersRate);
+      kSantaMinibatch, kMomentum, kFriction, kPapersRate);
 }
 
 }  // namespace windhover::reproduce

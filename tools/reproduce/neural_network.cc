@@ -9,18 +9,18 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kProjected = 20;
-constexpr std::uint32_t kHidden = 30;
-constexpr std::uint32_t kMinibatch = 2000;
-constexpr double kPrior = 0.001;  // lambda
-constexpr double kAlpha = 2;      // of SGFS
-constexpr std::size_t kValidation = 10'000;
+constexpr std::size_t kNetworkInputs = 20;
+constexpr std::uint32_t kNetworkHidden = 30;
+constexpr std::uint32_t kNetworkMinibatch = 2000;
+constexpr double kNetworkPrior = 0.001;  // lambda
+constexpr double kAlpha = 2;             // of SGFS
+constexpr std::size_t kNetworkValidation = 10'000;
 constexpr std::size_t kLooks = 40;
 // Of SGD and SGLD: h_t = h (1 + t / 1000)^-1 for the gradient of the mean loss. The paper's
 // a = 1, b = 1000 is a step of 0.001 for half the gradient of the log posterior: h = 30.
 constexpr std::array kSteps = {0.3, 1.0, 3.0, 10.0, 30.0};
 
-struct Method {
+struct NetworkMethod {
   const char* key;
   const char* label;
   const char* sampler;
@@ -29,14 +29,16 @@ struct Method {
   double temperature;
   int colour;
 };
-constexpr std::array kMethods = {
-    Method{"sgd", "SGD", "sgld", Measured::kNothing, true, 0, 6},
-    Method{"sgld", "SGLD", "sgld", Measured::kNothing, true, 1, 3},
-    Method{"sgfs-d", "SGFS-d", "sgfs-d", Measured::kDiagonal, false, 1, 2},
-    Method{"sgfs-f", "SGFS-f", "sgfs-f", Measured::kMatrices, false, 1, 1},
-    Method{"calibrated", "default's sampler", "calibrated", Measured::kMatrices, false, 1, 0},
+constexpr std::array kNetworkMethods = {
+    NetworkMethod{"sgd", "SGD", "sgld", Measured::kNothing, true, 0, 6},
+    NetworkMethod{"sgld", "SGLD", "sgld", Measured::kNothing, true, 1, 3},
+    NetworkMethod{"sgfs-d", "SGFS-d", "sgfs-d", Measured::kDiagonal, false, 1, 2},
+    NetworkMethod{"sgfs-f", "SGFS-f", "sgfs-f", Measured::kMatrices, false, 1, 1},
+    NetworkMethod{"calibrated", "default's sampler", "calibrated", Measured::kMatrices, false, 1,
+                  0},
 };
-constexpr Method kEngine = {"engine", "default", "calibrated", Measured::kMatrices, false, 1, 5};
+constexpr NetworkMethod kEngine = {"engine", "default", "calibrated", Measured::kMatrices, false,
+                                   1,        5};
 
 struct Digits {
   Dataset training;
@@ -48,16 +50,16 @@ struct Digits {
 Digits load_digits(const Context& context) {
   Digits digits;
   const auto load = [&](bool training) {
-    return random_projection(load_mnist(context, training), kProjected, context.seed());
+    return random_projection(load_mnist(context, training), kNetworkInputs, context.seed());
   };
   digits.all = load(true);
   digits.test = load(false);
   standardize(digits.test, digits.all);
   const Dataset by = digits.all;
   standardize(digits.all, by);
-  describe(digits.all, kProjected);
+  describe(digits.all, kNetworkInputs);
   const std::vector<std::size_t> order = permutation(digits.all.rows(), context.seed());
-  const auto middle = order.begin() + kValidation;
+  const auto middle = order.begin() + kNetworkValidation;
   digits.validation = rows_of(digits.all, {order.begin(), middle});
   digits.training = rows_of(digits.all, {middle, order.end()});
   return digits;
@@ -65,17 +67,17 @@ Digits load_digits(const Context& context) {
 
 ModelConfig network() {
   return {.name = "mlp-softmax",
-          .features = kProjected,
-          .prior_precision = kPrior / kProjected,  // times the fan-in, 20 or 30
-          .intercept_precision = kPrior,
+          .features = kNetworkInputs,
+          .prior_precision = kNetworkPrior / kNetworkInputs,  // times the fan-in, 20 or 30
+          .intercept_precision = kNetworkPrior,
           .classes = 10,
-          .hidden = kHidden,
+          .hidden = kNetworkHidden,
           .activation = Activation::kLogistic};
 }
 
-SamplerConfig sampler_of(const Method& method, double step) {
+SamplerConfig sampler_of(const NetworkMethod& method, double step) {
   SamplerConfig config{.name = method.sampler,
-                       .minibatch_size = kMinibatch,
+                       .minibatch_size = kNetworkMinibatch,
                        .chains = 1,
                        .noise_scale = kAlpha,
                        .temperature = method.temperature};
@@ -87,9 +89,9 @@ SamplerConfig sampler_of(const Method& method, double step) {
   return config;
 }
 
-Training training_of(const Context& context, const Method& method, double step) {
+Training training_of(const Context& context, const NetworkMethod& method, double step) {
   return {.model = network(),
-          .prior_precision = kPrior,
+          .prior_precision = kNetworkPrior,
           .sampler = sampler_of(method, step),
           .measured = method.measured,
           .first_rows = 5 * std::uint64_t{network().dimension()},
@@ -99,8 +101,8 @@ Training training_of(const Context& context, const Method& method, double step) 
 }
 
 // The library's default as it comes: eight chains, its own minibatches and estimates.
-ErrorCurve run_engine(const Context& context, const Dataset& rows, const Dataset& judged,
-                      std::uint64_t steps) {
+ErrorCurve run_network_engine(const Context& context, const Dataset& rows, const Dataset& judged,
+                              std::uint64_t steps) {
   const auto start = std::chrono::steady_clock::now();
   EngineConfig config;
   config.model = network();
@@ -127,36 +129,37 @@ ErrorCurve run_engine(const Context& context, const Dataset& rows, const Dataset
 }
 
 // The steps of SGD and SGLD that do best on rows held back from training.
-std::array<double, kMethods.size()> choose_steps(const Context& context, const Digits& digits,
-                                                 Report& report) {
+std::array<double, kNetworkMethods.size()> choose_steps(const Context& context,
+                                                        const Digits& digits, Report& report) {
   struct Trial {
     std::size_t method;
     double step;
   };
   std::vector<Trial> trials;
-  for (std::size_t m = 0; m < kMethods.size(); ++m) {
+  for (std::size_t m = 0; m < kNetworkMethods.size(); ++m) {
     for (const double step : kSteps) {
-      if (kMethods[m].tuned) trials.push_back({m, step});
+      if (kNetworkMethods[m].tuned) trials.push_back({m, step});
     }
   }
   std::vector<PartJob> jobs;
   for (const auto& [m, step] : trials) {
-    const Training training = training_of(context, kMethods[m], step);
+    const Training training = training_of(context, kNetworkMethods[m], step);
     jobs.push_back(
-        {fmt::format("choose-{}-{:g}", kMethods[m].key, step), training.text(), [&, training] {
+        {fmt::format("choose-{}-{:g}", kNetworkMethods[m].key, step), training.text(),
+         [&, training] {
            return error_curve(training, digits.training, digits.validation, context.seed()).json();
          }});
   }
   const auto curves = run_curves(context, jobs, {"choosing steps", 0, 0.4});
   Table table(report, "Validation errors, by which steps are chosen");
-  std::array<double, kMethods.size()> chosen{};
-  std::array<double, kMethods.size()> least;
+  std::array<double, kNetworkMethods.size()> chosen{};
+  std::array<double, kNetworkMethods.size()> least;
   least.fill(INFINITY);
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const auto [m, step] = trials[i];
     const double error = curves[i].error.back();
-    table.add(fmt::format("{}, h = {:g} (%)", kMethods[m].label, step),
-              100 * share_of_errors({error}, kValidation));
+    table.add(fmt::format("{}, h = {:g} (%)", kNetworkMethods[m].label, step),
+              100 * share_of_errors({error}, kNetworkValidation));
     if (error < least[m]) least[m] = error, chosen[m] = step;
   }
   return chosen;
@@ -169,41 +172,43 @@ void run_neural_network(const Context& context, Report& report) {
   const std::array chosen = choose_steps(context, digits, report);
   std::vector<PartJob> jobs;
   const std::uint64_t seeds = context.choose<std::uint64_t>(2, 5);
-  for (std::size_t m = kMethods.size(); m-- > 0;) {  // the slowest first
-    const Training training = training_of(context, kMethods[m], chosen[m]);
+  for (std::size_t m = kNetworkMethods.size(); m-- > 0;) {  // the slowest first
+    const Training training = training_of(context, kNetworkMethods[m], chosen[m]);
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-      jobs.push_back(
-          {fmt::format("{}-{}", kMethods[m].key, seed), training.text(), [&, training, seed] {
-             return error_curve(training, digits.all, digits.test, context.seed() * 1000 + seed)
-                 .json();
-           }});
+      jobs.push_back({fmt::format("{}-{}", kNetworkMethods[m].key, seed), training.text(),
+                      [&, training, seed] {
+                        return error_curve(training, digits.all, digits.test,
+                                           context.seed() * 1000 + seed)
+                            .json();
+                      }});
     }
   }
   const auto all = run_curves(context, jobs, {"test error", 0.4, 0.7});
-  std::array<std::vector<ErrorCurve>, kMethods.size()> curves;
+  std::array<std::vector<ErrorCurve>, kNetworkMethods.size()> curves;
   for (std::size_t j = 0; j < all.size(); ++j) {
-    curves[kMethods.size() - 1 - j / seeds].push_back(all[j]);
+    curves[kNetworkMethods.size() - 1 - j / seeds].push_back(all[j]);
   }
 
-  const std::uint64_t steps = training_of(context, kMethods[0], 1).steps;
-  const double examples = static_cast<double>(steps) * kMinibatch;
-  const std::string group = fmt::format("Test error after {} steps of {} rows", steps, kMinibatch);
+  const std::uint64_t steps = training_of(context, kNetworkMethods[0], 1).steps;
+  const double examples = static_cast<double>(steps) * kNetworkMinibatch;
+  const std::string group =
+      fmt::format("Test error after {} steps of {} rows", steps, kNetworkMinibatch);
   Panel panel = Panel{"Averaged predictions, 10,000 test digits; bands: one standard error",
                       "gradients of one row", "test error (%)"}
                     .log("x")
                     .legend_at("outside")
                     .x_in(0.8 * examples / kLooks, 1.2 * examples);
-  const auto add = [&](const Method& method, const std::vector<ErrorCurve>& runs) {
+  const auto add = [&](const NetworkMethod& method, const std::vector<ErrorCurve>& runs) {
     add_ends(report, group, method.label, "%", 100, digits.test.rows(), runs);
     panel.add(mean_curve(method.label, method.colour, 100, digits.test.rows(), runs));
     for (const ErrorCurve& run : runs) {
       report.detail(fmt::format("{}-{}", method.key, &run - runs.data()), run.json());
     }
   };
-  for (std::size_t m = 0; m < kMethods.size(); ++m) add(kMethods[m], curves[m]);
+  for (std::size_t m = 0; m < kNetworkMethods.size(); ++m) add(kNetworkMethods[m], curves[m]);
   if (!context.quick()) {
     add(kEngine, {curve_from(context.part("engine", fmt::format("{} steps", steps), [&] {
-          return run_engine(context, digits.all, digits.test, steps).json();
+          return run_network_engine(context, digits.all, digits.test, steps).json();
         }))});
   }
   report.plot().panel_width = 760;
@@ -219,7 +224,7 @@ void run_neural_network(const Context& context, Report& report) {
         "The default inside an engine has the library's prior, whose precision goes with the "
         "number of inputs of a unit: {:g} as in the paper for weights of the hidden units and for "
         "intercepts, {:g} for weights of the outputs. The other methods have {:g} for all.",
-        kPrior, kPrior * kHidden / kProjected, kPrior);
+        kNetworkPrior, kNetworkPrior * kNetworkHidden / kNetworkInputs, kNetworkPrior);
   }
   report.note(
       "The paper counts 940 parameters with an output for each of the ten classes. The library's "
@@ -232,7 +237,7 @@ void run_neural_network(const Context& context, Report& report) {
       "within minibatches averaged with weight 1 / t as in Algorithm 1, first from five rows a "
       "parameter and then at most every {} steps, the gradients for it counted; the curvature is "
       "taken to be that covariance. Averages leave out the earlier half of {} looks.",
-      training_of(context, kMethods[0], 1).refresh_every, kLooks);
+      training_of(context, kNetworkMethods[0], 1).refresh_every, kLooks);
   if (context.quick()) {
     report.note(
         "The default inside an engine, with its own estimates, is not run with --quick: before its "

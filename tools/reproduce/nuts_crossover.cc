@@ -21,12 +21,12 @@ struct Effort {
         draws, seconds, kWanted, others_seconds, printed_steps);
   }
 };
-constexpr Effort kQuick = {8000, 4 * kWanted, 10, 1, 40'000};
-constexpr Effort kThorough = {20'000, 10 * kWanted, 60, 20, 400'000};
+constexpr Effort kQuickEffort = {8000, 4 * kWanted, 10, 1, 40'000};
+constexpr Effort kThoroughEffort = {20'000, 10 * kWanted, 60, 20, 400'000};
 
 // Tells progress from `begin` to `end`.
-ordered_json run_all(const Context& context, const Effort& effort, std::size_t rows, double begin,
-                     double end) {
+ordered_json run_crossover(const Context& context, const Effort& effort, std::size_t rows,
+                           double begin, double end) {
   const Dataset data = make_rows(rows, context.seed());
   ordered_json all;
   constexpr double kRuns = 2 + std::size(kEngineMethods) + std::size(kPrintedMethods);
@@ -161,7 +161,8 @@ void add_tutorials(Report& report, const std::vector<std::size_t>& sizes,
 }
 
 // Stan on the largest size: a check of the truth, and its speed.
-void add_stan(const Context& context, Report& report, std::size_t rows, const ordered_json& all) {
+void add_crossover_stan(const Context& context, Report& report, std::size_t rows,
+                        const ordered_json& all) {
   if (context.quick()) {
     report.leave_out(
         "with --quick the comparison with Stan: compiling its model alone takes half a minute");
@@ -211,13 +212,13 @@ void run_nuts_crossover(const Context& context, Report& report) {
   const auto sizes = context.quick()
                          ? std::vector<std::size_t>{500, 5000, 50'000}
                          : std::vector<std::size_t>{500, 1000, 2000, 5000, 10'000, 20'000, 50'000};
-  const Effort& effort = context.quick() ? kQuick : kThorough;
+  const Effort& effort = context.quick() ? kQuickEffort : kThoroughEffort;
   std::vector<ordered_json> results;
   for (const std::size_t rows : sizes) {
     const double share = 1 / static_cast<double>(sizes.size() + 1);
     const double begin = share * static_cast<double>(results.size());
     results.push_back(context.part(fmt::format("rows-{}", rows), effort.text(), [&] {
-      return run_all(context, effort, rows, begin, begin + share);
+      return run_crossover(context, effort, rows, begin, begin + share);
     }));
     report.detail(fmt::format("rows-{}", rows), results.back());
   }
@@ -227,7 +228,7 @@ void run_nuts_crossover(const Context& context, Report& report) {
   }
   add_crossover_panels(report, sizes, results);
   add_tutorials(report, sizes, results);
-  add_stan(context, report, sizes.back(), results.back());
+  add_crossover_stan(context, report, sizes.back(), results.back());
   const ordered_json& largest = results.back();
   report.note(
       "10 standard normal features, no intercept, prior N(0, 1), coefficients N(0, 0.25). Truth is "

@@ -12,18 +12,18 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kRuns = 8;
-constexpr double kRelaxations = 100;  // of each run
-constexpr double kDeviations = 3;     // of the ellipses, as in the paper
-constexpr double kWithin = 0.05;      // the iterates' variance, of that of the exact law
-constexpr double kGood = 0.05;        // what is called good agreement, relative
+constexpr std::size_t kOuRuns = 8;
+constexpr double kOuRelaxations = 100;  // of each run
+constexpr double kDeviations = 3;       // of the ellipses, as in the paper
+constexpr double kWithin = 0.05;        // the iterates' variance, of that of the exact law
+constexpr double kGood = 0.05;          // what is called good agreement, relative
 
-struct Method {
+struct OuMethod {
   const char* label;
   const char* sampler;
 };
-constexpr std::array kMethods = {Method{"SGD-f", "sgd-f"}, Method{"SGD", "sgd"},
-                                 Method{"default", "calibrated"}};
+constexpr std::array kOuMethods = {OuMethod{"SGD-f", "sgd-f"}, OuMethod{"SGD", "sgd"},
+                                   OuMethod{"default", "calibrated"}};
 
 Eigen::Matrix2d projected(const MatrixXd& covariance, const MatrixXd& directions) {
   return directions.transpose() * covariance * directions;
@@ -84,19 +84,19 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
   const std::string group = fmt::format("{}, {}", problem.name, to_string(scaling));
   Table table(report, group);
   std::vector<Panel> scatter;
-  for (const Method& method : kMethods) {
+  for (const OuMethod& method : kOuMethods) {
     const SamplerConfig config{
         .name = method.sampler, .minibatch_size = problem.minibatch_size, .chains = 2};
     const Law law = law_of(config, at_mode);
     const auto exact = exact_covariance(law, at_mode, spread);
     if (!exact) throw RunError(fmt::format("{} has no stationary law on {}", method.label, group));
     const MatrixXd continuous = continuous_covariance(law, at_mode);
-    const double wanted = kRelaxations * config.chains * relaxation(law, at_mode.curvature);
+    const double wanted = kOuRelaxations * config.chains * relaxation(law, at_mode.curvature);
     const double least = problem.minibatch_size > 1000 ? 1.2e4 : 5e5;
     const auto steps = static_cast<std::uint64_t>(
         std::min(std::max(wanted, least), context.choose(4.0, 20.0) * least));
     std::vector<PartJob> jobs;
-    for (std::size_t run = 0; run < kRuns; ++run) {
+    for (std::size_t run = 0; run < kOuRuns; ++run) {
       jobs.push_back({fmt::format("{}-{}-{}", set, method.sampler, run),
                       fmt::format("{}, {} steps", settings_text(config), steps), [&, run] {
                         return simulate(problem, config, steps, context.seed() * 1000 + run);

@@ -100,7 +100,7 @@ std::string plot_element(const Series& series, const std::string& block) {
   return beside.empty() ? drawn : fmt::format("{}, \\\n  {}", drawn, beside);
 }
 
-std::string range(char axis, const std::vector<double>& ends) {
+std::string axis_range(char axis, const std::vector<double>& ends) {
   if (ends.size() != 2) return fmt::format("set {}range [*:*]\n", axis);
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, ends[0], ends[1]);
 }
@@ -175,7 +175,7 @@ std::string panel_script(const Panel& panel, std::size_t number) {
                        panel.level_names ? "norotate center" : "rotate by -40 left", names);
     x_range = {-0.5, static_cast<double>(panel.categories.size()) - 0.5};
   }
-  out += range('x', x_range) + range('y', panel.y_range);
+  out += axis_range('x', x_range) + axis_range('y', panel.y_range);
   out += y_tics(panel);
   std::vector<std::string> elements;
   for (std::size_t s = 0; s < panel.series.size(); ++s) {

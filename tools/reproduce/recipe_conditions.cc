@@ -5,11 +5,11 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr const char* kGroup = "Over the condition number (section 7.6)";
+constexpr const char* kConditionGroup = "Over the condition number (section 7.6)";
 
 // Mass I, as the tutorial has it.
-Told unit_mass() { return Told::noiseless(MatrixXd::Identity(2, 2)); }
-SamplerConfig sghmc(double friction) { return {.name = "sghmc", .friction = friction}; }
+Told told_unit_mass() { return Told::noiseless(MatrixXd::Identity(2, 2)); }
+SamplerConfig sghmc_with(double friction) { return {.name = "sghmc", .friction = friction}; }
 
 // From the first point on.
 Series tutorials_slope(const Series& s, double slope) {
@@ -22,24 +22,25 @@ Series tutorials_slope(const Series& s, double slope) {
 // Times over the condition number, at the bias of 5 % that the computed steps have on the short
 // axis.
 void add_conditions(Report& report) {
-  Table table(report, kGroup);
+  Table table(report, kConditionGroup);
   Panel panel =
       Panel{"Least autocorrelation time, exact", "condition number", "time of theta_2^2 (moves)"}
           .log("xy")
           .below();
   const auto sgld_time = [](double condition) {
-    return Recursion({.name = "sgld"}, unit_mass(), 1, 1 / condition).squares_time();
+    return Recursion({.name = "sgld"}, told_unit_mass(), 1, 1 / condition).squares_time();
   };
   const auto least_time = [](double condition) {
     double least = INFINITY;
     for (const double a : geometric(1e-4, 1, 401)) {
-      least = std::min(least, Recursion(sghmc(a), unit_mass(), 1, 1 / condition).squares_time());
+      least = std::min(least,
+                       Recursion(sghmc_with(a), told_unit_mass(), 1, 1 / condition).squares_time());
     }
     return least;
   };
   const auto curved_time = [](double condition) {
     const Told told = Told::noiseless(Vector2d(1, 1 / condition).asDiagonal().toDenseMatrix());
-    return Recursion(sghmc(0.1), told, 1, 1 / condition).squares_time();
+    return Recursion(sghmc_with(0.1), told, 1, 1 / condition).squares_time();
   };
   const std::vector<double> conditions = geometric(10, 1e5, 9);
   const Series sgld = Series::curve("sgld", 1).sample(conditions, sgld_time);

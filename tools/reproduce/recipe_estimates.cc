@@ -10,24 +10,24 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr const char* kGroup = "Standard error of a running mean (Figure 9)";
-constexpr std::uint32_t kBatch = 10;  // of 100 rows
-constexpr double kStep = 0.05;
+constexpr const char* kEstimateGroup = "Standard error of a running mean (Figure 9)";
+constexpr std::uint32_t kEstimateBatch = 10;  // of 100 rows
+constexpr double kEstimateStep = 0.05;
 constexpr std::size_t kRenewal = 100;  // moves between anchors of SVRG-LD
 constexpr std::size_t kLong = 3;       // from this mark on a run is long to what it forgets in
 
 enum class Kind { kPlain, kAnchored, kRenewed, kZeroVariance, kFullGradients };
-struct Method {
+struct EstimateMethod {
   Kind kind;
   const char* label;
   const char* sampler;
   double papers;  // factor by which it is said to be better
   int colour;
 };
-constexpr Method kMethods[] = {{Kind::kPlain, "sgld", "sgld", NAN, 1},
-                               {Kind::kAnchored, "sgld-cv", "sgld-cv", NAN, 0},
-                               {Kind::kRenewed, "SVRG-LD", "sgld-cv", 5, 2},
-                               {Kind::kZeroVariance, "ZV on sgld", "sgld", 10, 3}};
+constexpr EstimateMethod kEstimateMethods[] = {{Kind::kPlain, "sgld", "sgld", NAN, 1},
+                                               {Kind::kAnchored, "sgld-cv", "sgld-cv", NAN, 0},
+                                               {Kind::kRenewed, "SVRG-LD", "sgld-cv", 5, 2},
+                                               {Kind::kZeroVariance, "ZV on sgld", "sgld", 10, 3}};
 
 // Moves times the variance of the average of theta_1, in the limit, and so for sgld with the
 // correction theta - alpha gradient. The injected noise e and the minibatch's make up the mean:
@@ -37,15 +37,15 @@ struct Limit {
   double injected = 0;     // of it, from the injected noise
   double batch_share = 0;  // of the variance of a minibatch gradient, in the stationary law
 };
-Limit limit_of(const Problem& problem, Kind kind, double step = kStep) {
+Limit limit_of(const Problem& problem, Kind kind, double step = kEstimateStep) {
   const Told told = told_at_mode(problem);
   const SpreadNoise spread(problem);
   const bool anchored = kind == Kind::kAnchored;
   const MatrixXd sigma = anchored
                              ? anchored_covariance(problem, step, VectorXd::Zero(2))
                              : exact_covariance_of(problem, {.name = "sgld", .step_size = step});
-  MatrixXd noise = spread(sigma) / kBatch;
-  if (!anchored) noise += told.noise / kBatch;
+  MatrixXd noise = spread(sigma) / kEstimateBatch;
+  if (!anchored) noise += told.noise / kEstimateBatch;
   const MatrixXd& a = told.curvature;
   const MatrixXd inverse = a.inverse();
   MatrixXd rest = inverse;
@@ -55,9 +55,9 @@ Limit limit_of(const Problem& problem, Kind kind, double step = kStep) {
           noise.trace() / (a * sigma * a + noise).trace()};
 }
 
-ordered_json run_mean(const Problem& problem, const Method& method,
+ordered_json run_mean(const Problem& problem, const EstimateMethod& method,
                       const std::vector<std::size_t>& marks, std::uint64_t seed) {
-  KnownChain chain(problem, {.name = method.sampler, .step_size = kStep}, seed);
+  KnownChain chain(problem, {.name = method.sampler, .step_size = kEstimateStep}, seed);
   const double mean = problem.posterior.mode[0];
   if (method.kind == Kind::kAnchored) chain.set_anchor(problem.posterior.mode);
   Placed<ZeroVariance> corrected(2U);
@@ -108,7 +108,7 @@ struct Gains {
 };
 
 Gains add_errors(const Context& context, Report& report, const Problem& problem) {
-  Table table(report, kGroup);
+  Table table(report, kEstimateGroup);
   const double sd = std::sqrt(problem.posterior.covariance(0, 0));
   const std::vector<std::size_t> marks =
       geometric_marks(100, context.choose(12'800.0, 102'400.0), context.choose<std::size_t>(8, 11));
@@ -128,12 +128,12 @@ Gains add_errors(const Context& context, Report& report, const Problem& problem)
   Agreement unbiased;
   std::vector<ordered_json> plain_runs;
   Gains found{marks.back(), {}};
-  for (const Method& method : kMethods) {
-    const auto runs =
-        replicated(context, fmt::format("error-{}", static_cast<int>(method.kind)),
-                   fmt::format("{}, step {}, {} moves", method.sampler, kStep, marks.back()),
-                   context.choose<std::size_t>(400, 1000),
-                   [&](auto seed) { return run_mean(problem, method, marks, seed); });
+  for (const EstimateMethod& method : kEstimateMethods) {
+    const auto runs = replicated(
+        context, fmt::format("error-{}", static_cast<int>(method.kind)),
+        fmt::format("{}, step {}, {} moves", method.sampler, kEstimateStep, marks.back()),
+        context.choose<std::size_t>(400, 1000),
+        [&](auto seed) { return run_mean(problem, method, marks, seed); });
     Series one = Series::curve(method.label, method.colour);
     for (std::size_t m = 0; m < marks.size(); ++m) {
       one.add(moves[m], number_from(runs[0]["averages"][m]) / sd);
@@ -175,8 +175,8 @@ Gains add_errors(const Context& context, Report& report, const Problem& problem)
     agreement.add(mean_of(runs, "squares", last), limit / moves.back());
     panel.add(Series::line("", method.colour, {moves.front(), moves.back()}, {exact, exact}));
   }
-  agreement.add_to(report, kGroup);
-  unbiased.add_to(report, kGroup + std::string(", mean error against 0"));
+  agreement.add_to(report, kEstimateGroup);
+  unbiased.add_to(report, kEstimateGroup + std::string(", mean error against 0"));
   report.add(running);
   report.add(panel);
   return found;
@@ -184,12 +184,13 @@ Gains add_errors(const Context& context, Report& report, const Problem& problem)
 
 // The standard error that is left of ZV with full gradients, in posterior standard deviations.
 double add_full_gradients(const Context& context, Report& report, const Problem& problem) {
-  const Method method{Kind::kFullGradients, "ZV with full gradients", "sgld", NAN, 0};
-  const auto runs = replicated(context, "error-full", fmt::format("step {}, 1000 moves", kStep), 16,
-                               [&](auto seed) { return run_mean(problem, method, {1000}, seed); });
+  const EstimateMethod method{Kind::kFullGradients, "ZV with full gradients", "sgld", NAN, 0};
+  const auto runs =
+      replicated(context, "error-full", fmt::format("step {}, 1000 moves", kEstimateStep), 16,
+                 [&](auto seed) { return run_mean(problem, method, {1000}, seed); });
   const double left =
       std::sqrt(mean_of(runs, "squares", 0).value / problem.posterior.covariance(0, 0));
-  Table(report, kGroup)
+  Table(report, kEstimateGroup)
       .add(
           "ZV with full gradients: standard error after 1000 moves (sd), simulated (0 but for "
           "rounding)",
@@ -214,7 +215,7 @@ struct EqualBias {
   double gain = 0;    // standard error
 };
 EqualBias add_equal_bias(Report& report, const Problem& problem) {
-  Table table(report, kGroup);
+  Table table(report, kEstimateGroup);
   const double anchored = step_of([&](double h) {
     return excess(problem, anchored_covariance(problem, h, VectorXd::Zero(2)));
   });
@@ -232,12 +233,14 @@ EqualBias add_equal_bias(Report& report, const Problem& problem) {
 }  // namespace
 
 void add_estimates(const Context& context, Report& report) {
-  const Problem problem = recipe_regression(context.seed(), kBatch);
+  const Problem problem = recipe_regression(context.seed(), kEstimateBatch);
   const Gains found = add_errors(context, report, problem);
   const double left = add_full_gradients(context, report, problem);
   const EqualBias equal = add_equal_bias(report, problem);
-  const double rows = 2 + problem.n() / kRenewal / kBatch;
-  Table(report, kGroup).add("SVRG-LD: rows a move over sgld's", rows).beside(1.3, "section 9.6");
+  const double rows = 2 + problem.n() / kRenewal / kEstimateBatch;
+  Table(report, kEstimateGroup)
+      .add("SVRG-LD: rows a move over sgld's", rows)
+      .beside(1.3, "section 9.6");
   const Limit plain = limit_of(problem, Kind::kPlain);
   const double most = std::sqrt(plain.variance / plain.injected);
   std::string note = fmt::format(
@@ -246,7 +249,8 @@ void add_estimates(const Context& context, Report& report) {
       "rows of `sgld`. Of the limit variance of `sgld`'s mean {:.0f} % is the injected noise's, "
       "which an anchor does not touch: with one, at the same step, the standard error of a long "
       "run falls by no more than {:.4g}. Measured, after {} moves:",
-      kBatch, kStep, kRenewal, rows, 100 * plain.injected / plain.variance, most, found.moves);
+      kEstimateBatch, kEstimateStep, kRenewal, rows, 100 * plain.injected / plain.variance, most,
+      found.moves);
   for (const Gain& gain : found.gains) {
     note += fmt::format(" {} {}, {} that", gain.label, shown(gain.simulated),
                         sentence(gain.simulated, most, {"above", "below", "not to be told from"}));

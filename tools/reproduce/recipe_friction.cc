@@ -8,9 +8,9 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr const char* kGroup = "Condition number 100 (Figure 7)";
+constexpr const char* kFrictionGroup = "Condition number 100 (Figure 7)";
 constexpr double kCondition = 100;  // variances 1 and 100
-constexpr std::size_t kRuns = 16;
+constexpr std::size_t kFrictionRuns = 16;
 constexpr double kRelaxationsABatch = 50;
 constexpr std::size_t kWay = 100;  // moves
 
@@ -23,18 +23,18 @@ Told curvature_mass() {
 Recursion long_axis(const SamplerConfig& config, const Told& told) {
   return {config, told, 1, 1 / kCondition};
 }
-void gradient(const double* theta, double* g) {
+void friction_gradient(const double* theta, double* g) {
   g[0] = theta[0];
   g[1] = theta[1] / kCondition;
 }
 SamplerConfig sghmc(double friction) { return {.name = "sghmc", .friction = friction}; }
 
 // Batch means of theta_2 and theta_2^2 about their exact means, and autocorrelations at `lags`.
-ordered_json run_chain(const SamplerConfig& config, const Told& told, std::size_t batches,
-                       const std::vector<std::size_t>& lags, std::uint64_t seed) {
+ordered_json run_friction_chain(const SamplerConfig& config, const Told& told, std::size_t batches,
+                                const std::vector<std::size_t>& lags, std::uint64_t seed) {
   const Recursion exact = long_axis(config, told);
   const auto length = static_cast<std::size_t>(kRelaxationsABatch * exact.relaxation()) + 1;
-  Walk walk(config, told, gradient, Vector2d::Zero(), seed);
+  Walk walk(config, told, friction_gradient, Vector2d::Zero(), seed);
   for (std::size_t i = 0; i < length / 2; ++i) walk.step();
   std::vector<double> products(lags.size());
   double mean_square = 0;
@@ -93,7 +93,7 @@ Panel trajectories(std::uint64_t seed) {
                     .x_in(-4, 4)
                     .y_in(-30, 30);
   const auto add = [&](const char* label, const SamplerConfig& config, int colour) {
-    Walk walk(config, unit_mass(), gradient, Vector2d::Zero(), seed);
+    Walk walk(config, unit_mass(), friction_gradient, Vector2d::Zero(), seed);
     Series series = Series::line(label, colour);
     add_path(series, walk, kMoves);
     panel.add(series);
@@ -109,7 +109,7 @@ Panel trajectories(std::uint64_t seed) {
 }
 
 void add_correlations(const Context& context, Report& report, Agreement& agreement) {
-  Table table(report, kGroup);
+  Table table(report, kFrictionGroup);
   const std::vector<Curve> curves = {{"sgld", {.name = "sgld"}, unit_mass(), 1},
                                      {"sghmc, mass I, a = 0.1", sghmc(0.1), unit_mass(), 2},
                                      {"sghmc, mass = curvature", sghmc(0.1), curvature_mass(), 0}};
@@ -135,9 +135,9 @@ void add_correlations(const Context& context, Report& report, Agreement& agreeme
     }
     const auto runs =
         replicated(context, fmt::format("correlation-{}", panel.series.size()),
-                   fmt::format("{}, {} batches", settings_text(curve.config), batches), kRuns,
-                   [&](std::uint64_t seed) {
-                     return run_chain(curve.config, curve.told, batches, within, seed);
+                   fmt::format("{}, {} batches", settings_text(curve.config), batches),
+                   kFrictionRuns, [&](std::uint64_t seed) {
+                     return run_friction_chain(curve.config, curve.told, batches, within, seed);
                    });
     Series points = Series::points("", curve.colour);
     for (std::size_t l = 0; l < within.size(); ++l) {
@@ -194,7 +194,7 @@ double best_friction(double* time) {
 }
 
 void add_frictions(const Context& context, Report& report, Agreement& agreement) {
-  Table table(report, kGroup);
+  Table table(report, kFrictionGroup);
   Panel panel = Panel{"Friction, points simulated (Fig. 7c)",
                       "friction a, share of velocity lost a move", "autocorrelation time (moves)"}
                     .log("xy")
@@ -209,11 +209,12 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
   Series points = Series::points("", 0);
   Series square_points = Series::points("", 2);
   for (const double a : {0.01, 0.03, 0.08, 0.2, 0.5, 1.0}) {
-    const auto runs = replicated(context, fmt::format("friction-{}", a), settings_text(sghmc(a)),
-                                 kRuns, [&](std::uint64_t seed) {
-                                   return run_chain(sghmc(a), unit_mass(),
-                                                    context.choose<std::size_t>(32, 200), {}, seed);
-                                 });
+    const auto runs =
+        replicated(context, fmt::format("friction-{}", a), settings_text(sghmc(a)), kFrictionRuns,
+                   [&](std::uint64_t seed) {
+                     return run_friction_chain(sghmc(a), unit_mass(),
+                                               context.choose<std::size_t>(32, 200), {}, seed);
+                   });
     const Recursion exact = long_axis(sghmc(a), unit_mass());
     const Estimate time = mean_of(runs, "time");
     const Estimate square_time = mean_of(runs, "squares_time");
@@ -284,7 +285,7 @@ void add_friction(const Context& context, Report& report) {
   report.add(trajectories(context.seed()));
   add_correlations(context, report, agreement);
   add_frictions(context, report, agreement);
-  agreement.add_to(report, kGroup);
+  agreement.add_to(report, kFrictionGroup);
 }
 
 }  // namespace windhover::reproduce

@@ -7,8 +7,8 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr const char* kGroup = "Neal's funnel (Figure 10)";
-constexpr double kStep = 0.01;
+constexpr const char* kFunnelGroup = "Neal's funnel (Figure 10)";
+constexpr double kFunnelStep = 0.01;
 
 // v ~ N(0, 9), x ~ N(0, e^v); theta = (v, x).
 void funnel_gradient(const double* theta, double* g) {
@@ -96,7 +96,8 @@ struct Shares {
   Estimate narrow, throat, wide, mean, scaled;
 };
 
-void add_notes(Report& report, const std::vector<Shares>& found, double narrow, double throat) {
+void add_funnel_notes(Report& report, const std::vector<Shares>& found, double narrow,
+                      double throat) {
   const auto against = [](const Estimate& figure, double exact) {
     return fmt::format("{} ({})", shown(figure),
                        sentence(figure, exact, {"more", "less", "not to be told from it"}));
@@ -109,23 +110,23 @@ void add_notes(Report& report, const std::vector<Shares>& found, double narrow, 
       "move, which makes its mean -4.5: it comes to {}. E x^2 e^-v is 1: it is {} with diag(1, "
       "e^v) and {} with the non-centred metric, at h = {}.",
       against(found[kWithout].mean, -4.5), against(found[kDiagonalMetric].scaled, 1),
-      against(found[kNonCentredOne].scaled, 1), kStep);
+      against(found[kNonCentredOne].scaled, 1), kFunnelStep);
   report.note(
       "Figure 10 has plain SGLD never below v = -2 and its draws heavily towards v > 0. At h = {} "
       "it {} (share {}, where the density has {:.4g}: {}); above 0 lie {}, where the density has "
       "0.5. Below -5 lie {}, where the density has {:.4g}: x <- (1 - h e^-v) x + noise is stable "
       "where e^-v < 2 / h, v > {:.2f}. At h = 0.001 that is v > {:.2f}, and {} lie below -5.",
-      kStep,
+      kFunnelStep,
       sentence(found[kPlain].narrow, 0,
                {"does get there", "is not there", "is not there more than by chance"}),
       shown(found[kPlain].narrow), narrow,
       sentence(found[kPlain].narrow, narrow,
                {"too often", "not often enough", "no difference can be told"}),
       against(found[kPlain].wide, 0.5), against(found[kPlain].throat, throat), throat,
-      std::log(kStep / 2), std::log(0.001 / 2), against(found[kShortStep].throat, throat));
+      std::log(kFunnelStep / 2), std::log(0.001 / 2), against(found[kShortStep].throat, throat));
 }
 
-Panel drawn(const MetricMethod& method, std::uint64_t seed) {
+Panel drawn_funnel(const MetricMethod& method, std::uint64_t seed) {
   const bool plain = method.config.metric == nullptr;
   Panel panel =
       Panel{fmt::format("{}: every 250th of 125,000 (Fig. 10{})", method.label, plain ? "a" : "b"),
@@ -148,13 +149,13 @@ Panel drawn(const MetricMethod& method, std::uint64_t seed) {
 }  // namespace
 
 void add_funnel(const Context& context, Report& report) {
-  Table table(report, kGroup);
+  Table table(report, kFunnelGroup);
   const std::vector<MetricMethod> methods = {
-      {"sgld, h = 0.01", {.name = "sgld", .step_size = kStep}, 1, true, false},
+      {"sgld, h = 0.01", {.name = "sgld", .step_size = kFunnelStep}, 1, true, false},
       {"sgld, h = 0.001", {.name = "sgld", .step_size = 0.001}, 4, false, false},
-      {"rsgld, diag(1, e^v)", with_metric(kDiagonal, kStep), 0, true, true},
-      {"rsgld, non-centred metric", with_metric(kNonCentred, kStep), 2, true, true},
-      {"non-centred, no divergence", with_metric(kNonCentredWithout, kStep), 3, true, false}};
+      {"rsgld, diag(1, e^v)", with_metric(kDiagonal, kFunnelStep), 0, true, true},
+      {"rsgld, non-centred metric", with_metric(kNonCentred, kFunnelStep), 2, true, true},
+      {"non-centred, no divergence", with_metric(kNonCentredWithout, kFunnelStep), 3, true, false}};
   const auto base_moves = context.choose<std::uint64_t>(500'000, 10'000'000);
   const double narrow = 0.5 * std::erfc(2 / 3.0 / std::numbers::sqrt2);
   const double throat = 0.5 * std::erfc(5 / 3.0 / std::numbers::sqrt2);
@@ -174,7 +175,7 @@ void add_funnel(const Context& context, Report& report) {
         context, fmt::format("funnel-{}", m),
         fmt::format("{}, {}, {} moves", method.label, settings_text(method.config), moves), 16,
         [&](auto seed) { return run_funnel(method.config, moves, seed); });
-    add_lost(report, kGroup, method.label, runs);
+    add_lost(report, kFunnelGroup, method.label, runs);
     const auto add = [&](const char* what, const char* key, double truth,
                          std::optional<double> within, std::optional<double> papers = {}) {
       const Estimate e = mean_of(runs, key);
@@ -197,16 +198,16 @@ void add_funnel(const Context& context, Report& report) {
       // v <- (1 - h) v + N(0, 18 h), or with h 4.5 less each time.
       const double centre = metric == &kNonCentred ? 0 : -4.5;
       agreement.add(mean, centre);
-      agreement.add(variance, 9 / (1 - kStep / 2) + centre * centre);
+      agreement.add(variance, 9 / (1 - kFunnelStep / 2) + centre * centre);
     }
     if (method.drawn) {
       marginal.add(density(method.label, method.colour, runs, kReach, kBins));
     }
-    if (m == kPlain || m == kDiagonalMetric) report.add(drawn(method, context.seed()));
+    if (m == kPlain || m == kDiagonalMetric) report.add(drawn_funnel(method, context.seed()));
   }
-  agreement.add_to(report, kGroup);
+  agreement.add_to(report, kFunnelGroup);
   report.add(marginal);
-  add_notes(report, found, narrow, throat);
+  add_funnel_notes(report, found, narrow, throat);
 }
 
 }  // namespace windhover::reproduce

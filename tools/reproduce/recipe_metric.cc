@@ -9,8 +9,8 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr const char* kGroup = "Curved density (Figure 2)";
-constexpr double kStep = 0.02;
+constexpr const char* kCurvedGroup = "Curved density (Figure 2)";
+constexpr double kCurvedStep = 0.02;
 constexpr double kLongStep = 0.1;
 
 // theta_1 = z_1, theta_2 = z_2 + z_1^2 - 1, z standard normal: curved, with E theta_2 = 0.
@@ -103,12 +103,12 @@ void add_lost(Report& report, const std::string& group, const std::string& label
 }
 
 void add_metric(const Context& context, Report& report) {
-  Table table(report, kGroup);
+  Table table(report, kCurvedGroup);
   const std::vector<MetricMethod> methods = {
       {"rsgld, h = 0.1", with_metric(kCurved, kLongStep), 0, true, false},
-      {"sgld, h = 0.02", {.name = "sgld", .step_size = kStep}, 1, true, true},
+      {"sgld, h = 0.02", {.name = "sgld", .step_size = kCurvedStep}, 1, true, true},
       {"sghmc, h = 0.02, a = 0.1",
-       {.name = "sghmc", .step_size = kStep, .friction = 0.1},
+       {.name = "sghmc", .step_size = kCurvedStep, .friction = 0.1},
        2,
        true,
        true},
@@ -122,7 +122,7 @@ void add_metric(const Context& context, Report& report) {
         context, fmt::format("curved-{}", method.colour),
         fmt::format("{}, {}, {} moves", method.label, settings_text(method.config), moves), 8,
         [&](auto seed) { return run_curved(method.config, moves, seed); });
-    add_lost(report, kGroup, method.label, runs);
+    add_lost(report, kCurvedGroup, method.label, runs);
     const Estimate square = mean_of(runs, "square");
     const Estimate second = mean_of(runs, "second");
     const auto bar = [&](double value, const Estimate& e) {
@@ -141,7 +141,7 @@ void add_metric(const Context& context, Report& report) {
     if (method.config.metric == &kCurvedWithout) without = second;
     if (method.drawn) report.add(drawn(method, context.seed()));
   }
-  agreement.add_to(report, kGroup);
+  agreement.add_to(report, kCurvedGroup);
   report.note(
       "Curved density: theta_1 = z_1, theta_2 = z_2 + z_1^2 - 1, z standard normal. In the "
       "recipe's terms SGLD has D = I and Q = 0, SGHMC friction in D and +-I in Q, RSGLD D = G^-1 "

@@ -11,7 +11,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr const char* kGroup = "Gaussian mixture (Figure 5)";
+constexpr const char* kMixtureGroup = "Gaussian mixture (Figure 5)";
 
 // 0.3 N((-1.5, 0), 0.6 I) + 0.7 N((1.5, 0), 0.6 I): the two coordinates are independent, so that
 // SGLD, which moves them independently too, has an exact law in one dimension.
@@ -20,17 +20,17 @@ constexpr double kCentre = 1.5;
 constexpr double kVariance = 0.6;
 
 // Bins of theta_1, each of whole cells of the grid.
-constexpr double kReach = 6;
-constexpr std::size_t kBins = 48;
+constexpr double kMixtureReach = 6;
+constexpr std::size_t kMixtureBins = 48;
 constexpr std::size_t kCells = 480;
 
-double slope(double x) {
+double mixture_slope(double x) {
   const double right = 1 / (1 + kLeft / (1 - kLeft) * std::exp(-2 * kCentre * x / kVariance));
   return (x - kCentre * (2 * right - 1)) / kVariance;
 }
 
-void gradient(const double* theta, double* g) {
-  g[0] = slope(theta[0]);
+void mixture_gradient(const double* theta, double* g) {
+  g[0] = mixture_slope(theta[0]);
   g[1] = theta[1] / kVariance;
 }
 
@@ -41,37 +41,40 @@ double cdf(double x) {
 }
 
 // Shares of the bins.
-using Shares = std::vector<double>;
+using MixtureShares = std::vector<double>;
 
-Shares target_shares() {
-  Shares shares;
-  for (std::size_t b = 0; b < kBins; ++b) {
-    const double low = -kReach + 2 * kReach * static_cast<double>(b) / kBins;
-    shares.push_back(cdf(low + 2 * kReach / kBins) - cdf(low));
+MixtureShares target_shares() {
+  MixtureShares shares;
+  for (std::size_t b = 0; b < kMixtureBins; ++b) {
+    const double low = -kMixtureReach + 2 * kMixtureReach * static_cast<double>(b) / kMixtureBins;
+    shares.push_back(cdf(low + 2 * kMixtureReach / kMixtureBins) - cdf(low));
   }
   return shares;
 }
 
-double left_of(const Shares& shares) {
+double left_of(const MixtureShares& shares) {
   double left = 0;
-  for (std::size_t b = 0; b < kBins / 2; ++b) left += shares[b];
+  for (std::size_t b = 0; b < kMixtureBins / 2; ++b) left += shares[b];
   return left;
 }
 
-double total_variation(const Shares& shares, const Shares& target) {
+double total_variation(const MixtureShares& shares, const MixtureShares& target) {
   double sum = 0;
-  for (std::size_t b = 0; b < kBins; ++b) sum += std::abs(shares[b] - target[b]);
+  for (std::size_t b = 0; b < kMixtureBins; ++b) sum += std::abs(shares[b] - target[b]);
   return 0.5 * sum;
 }
 
-// The stationary law of theta <- theta - h slope(theta) + N(0, 2h), on the grid: the transitions'
-// left eigenvector. The noise is several cells wide, so the sums are as good as integrals.
-Shares sgld_shares(double h) {
-  const double width = 2 * kReach / kCells;
-  const auto at = [&](std::size_t i) { return -kReach + width * (static_cast<double>(i) + 0.5); };
+// The stationary law of theta <- theta - h mixture_slope(theta) + N(0, 2h), on the grid: the
+// transitions' left eigenvector. The noise is several cells wide, so the sums are as good as
+// integrals.
+MixtureShares sgld_shares(double h) {
+  const double width = 2 * kMixtureReach / kCells;
+  const auto at = [&](std::size_t i) {
+    return -kMixtureReach + width * (static_cast<double>(i) + 0.5);
+  };
   MatrixXd system(kCells, kCells);
   for (std::size_t from = 0; from < kCells; ++from) {
-    const double mean = at(from) - h * slope(at(from));
+    const double mean = at(from) - h * mixture_slope(at(from));
     double total = 0;
     for (std::size_t to = 0; to < kCells; ++to) {
       total += system(to, from) = std::exp(-std::pow(at(to) - mean, 2) / (4 * h));
@@ -81,14 +84,14 @@ Shares sgld_shares(double h) {
   system -= MatrixXd::Identity(kCells, kCells);
   system.row(0).setOnes();
   const VectorXd mass = system.partialPivLu().solve(VectorXd::Unit(kCells, 0));
-  Shares shares(kBins);
+  MixtureShares shares(kMixtureBins);
   for (std::size_t i = 0; i < kCells; ++i) {
-    shares[i * kBins / kCells] += mass[static_cast<Eigen::Index>(i)];
+    shares[i * kMixtureBins / kCells] += mass[static_cast<Eigen::Index>(i)];
   }
   return shares;
 }
 
-struct Method {
+struct MixtureMethod {
   const char* label;
   SamplerConfig config;
   // Draws that leave one mode for the other often enough for the bar, and claim the posterior.
@@ -104,7 +107,7 @@ constexpr const char* kShortCycles = "csgld, 1000 moves a cycle, step 0.12";
 constexpr const char* kLongCycles = "csgld, 1000 moves a cycle, step 0.5";
 constexpr const char* kOneMode = "calibrated (one mode)";
 
-std::vector<Method> methods() {
+std::vector<MixtureMethod> mixture_methods() {
   return {{"sgld", {.name = "sgld"}, true, "sgld", 1},
           {"sgld, step 0.3", {.name = "sgld", .step_size = 0.3}, false, "", 1},
           {kShortCycles, {.name = "csgld", .step_size = 0.12, .cycle_steps = 1000}, false, "", 4},
@@ -121,10 +124,11 @@ std::vector<Method> methods() {
           {kOneMode, {.name = "calibrated"}, false, "calibrated (one mode)", 3}};
 }
 
-ordered_json run_chain(const SamplerConfig& config, std::uint64_t steps, std::uint64_t seed) {
-  Walk walk(config, told(), gradient, Eigen::Vector2d(-kCentre, 0), seed);
+ordered_json run_mixture_chain(const SamplerConfig& config, std::uint64_t steps,
+                               std::uint64_t seed) {
+  Walk walk(config, told(), mixture_gradient, Eigen::Vector2d(-kCentre, 0), seed);
   for (std::uint64_t i = 0; i < steps / 10; ++i) walk.step();
-  Shares shares(kBins);
+  MixtureShares shares(kMixtureBins);
   double draws = 0;
   // A change of mode: from beyond half way to the one mode to beyond half way to the other.
   double side = 0;
@@ -136,8 +140,8 @@ ordered_json run_chain(const SamplerConfig& config, std::uint64_t steps, std::ui
       side = walk.theta()[0];
     }
     if (!walk.is_draw()) continue;
-    const double place = (walk.theta()[0] + kReach) * kBins / (2 * kReach);
-    shares[static_cast<std::size_t>(std::clamp(place, 0.0, kBins - 1.0))] += 1;
+    const double place = (walk.theta()[0] + kMixtureReach) * kMixtureBins / (2 * kMixtureReach);
+    shares[static_cast<std::size_t>(std::clamp(place, 0.0, kMixtureBins - 1.0))] += 1;
     draws += 1;
   }
   for (double& share : shares) share /= draws;
@@ -147,13 +151,13 @@ ordered_json run_chain(const SamplerConfig& config, std::uint64_t steps, std::ui
 }
 
 // The first moves of one chain, over circles of one and two standard deviations of each mode.
-Panel trajectory(std::uint64_t seed) {
+Panel mixture_trajectory(std::uint64_t seed) {
   Panel panel = Panel{"sgld, every 10th of 5000 moves (Fig. 5a)", "theta_1", "theta_2"}
                     .below()
                     .x_in(-4, 4)
                     .y_in(-3, 3);
   Series path = Series::points("chain", 1);
-  Walk walk({.name = "sgld"}, told(), gradient, Eigen::Vector2d(-kCentre, 0), seed);
+  Walk walk({.name = "sgld"}, told(), mixture_gradient, Eigen::Vector2d(-kCentre, 0), seed);
   add_path(path, walk, 5000, 10);
   panel.add(path);
   for (const double centre : {-kCentre, kCentre}) {
@@ -167,16 +171,16 @@ Panel trajectory(std::uint64_t seed) {
 }
 
 // Of the mean histogram.
-Jackknife distance(const std::vector<ordered_json>& runs, const Shares& target) {
+Jackknife distance(const std::vector<ordered_json>& runs, const MixtureShares& target) {
   const auto n = static_cast<double>(runs.size());
-  Shares all(kBins);
+  MixtureShares all(kMixtureBins);
   for (const ordered_json& run : runs) {
-    for (std::size_t b = 0; b < kBins; ++b) all[b] += run["shares"][b].get<double>() / n;
+    for (std::size_t b = 0; b < kMixtureBins; ++b) all[b] += run["shares"][b].get<double>() / n;
   }
   Jackknife off{total_variation(all, target), {}};
   for (const ordered_json& run : runs) {
-    Shares others = all;
-    for (std::size_t b = 0; b < kBins; ++b) {
+    MixtureShares others = all;
+    for (std::size_t b = 0; b < kMixtureBins; ++b) {
       others[b] = (n * all[b] - run["shares"][b].get<double>()) / (n - 1);
     }
     off.without.push_back(total_variation(others, target));
@@ -196,30 +200,30 @@ std::string against_sgld(const char* name, const Jackknife& off, const Jackknife
 }  // namespace
 
 void add_mixture(const Context& context, Report& report) {
-  Table table(report, kGroup);
-  const Shares target = target_shares();
+  Table table(report, kMixtureGroup);
+  const MixtureShares target = target_shares();
   const auto steps = context.choose<std::uint64_t>(500'000, 2'000'000);
   Panel panel = Panel{"Marginal of theta_1 (Fig. 5b)", "theta_1", "density"}.below().y_in(0, 0.4);
   panel.add(Series::line("exact", 6).sample(evenly(-4, 0.05, 161), [](double x) {
     return (cdf(x + 1e-4) - cdf(x - 1e-4)) / 2e-4;
   }));
   table.add("share left of 0, exact", cdf(0));
-  report.add(trajectory(context.seed()));
+  report.add(mixture_trajectory(context.seed()));
   Agreement agreement;
   ordered_json detail;
   std::map<std::string, Jackknife> distances;
   int barred = 0;
   int within = 0;
-  for (const Method& method : methods()) {
-    const auto runs =
-        replicated(context, fmt::format("mixture-{}", detail.size()),
-                   fmt::format("{}, {} steps", settings_text(method.config), steps), 16,
-                   [&](std::uint64_t seed) { return run_chain(method.config, steps, seed); });
+  for (const MixtureMethod& method : mixture_methods()) {
+    const auto runs = replicated(
+        context, fmt::format("mixture-{}", detail.size()),
+        fmt::format("{}, {} steps", settings_text(method.config), steps), 16,
+        [&](std::uint64_t seed) { return run_mixture_chain(method.config, steps, seed); });
     const Estimate left = mean_of(runs, "left");
     const Jackknife& from_target = distances[method.label] = distance(runs, target);
     const Estimate off = from_target.estimate();
     const Figure share{
-        .group = kGroup,
+        .group = kMixtureGroup,
         .name = fmt::format("{}: share left of 0", method.label),
         .ours = left.value,
         .mcse = left.mcse,
@@ -234,7 +238,7 @@ void add_mixture(const Context& context, Report& report) {
       // The computed step: see the sampler's page.
       const double h =
           method.config.step_size > 0 ? method.config.step_size : 0.1 / (1.05 / kVariance);
-      const Shares law = sgld_shares(h);
+      const MixtureShares law = sgld_shares(h);
       table.add(fmt::format("{}: total variation of its exact law", method.label),
                 total_variation(law, target));
       agreement.add(left, left_of(law));
@@ -242,10 +246,11 @@ void add_mixture(const Context& context, Report& report) {
         agreement.add(mean_of(runs, "shares", b), law[b]);
       }
     }
-    if (*method.legend) panel.add(density(method.legend, method.colour, runs, kReach, kBins, 8));
+    if (*method.legend)
+      panel.add(density(method.legend, method.colour, runs, kMixtureReach, kMixtureBins, 8));
     detail[method.label] = {{"left", left.value}, {"distance", off.value}};
   }
-  agreement.add_to(report, kGroup);
+  agreement.add_to(report, kMixtureGroup);
   report.add(panel);
   // The order of the bias where the potential is not quadratic, from the laws themselves.
   const std::vector<double> h = geometric(0.01, 0.16, 5);
@@ -262,7 +267,8 @@ void add_mixture(const Context& context, Report& report) {
       "left mode; every sampler is told the curvature of a mode and takes its computed step unless "
       "another is named. The exact law of `sgld` is the eigenvector of its transitions on a grid. "
       "A change of mode is one from |theta_1| > 0.75 on one side to the other. Of {} samplers that "
-      "move by the local gradient and claim the posterior, {} have the weights of the modes within "
+      "move by the local gradient and claim the posterior, {} have the weights of the "
+      "modes within "
       "their bar.",
       steps, barred, within);
   const Jackknife& sgld = distances.at("sgld");

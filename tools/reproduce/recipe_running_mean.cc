@@ -9,16 +9,16 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr const char* kGroup = "Running mean (Figure 6)";
-constexpr std::uint32_t kBatch = 10;  // of 100 rows
-constexpr double kStep = 0.04;
-constexpr std::size_t kRuns = 8;
+constexpr const char* kMeanGroup = "Running mean (Figure 6)";
+constexpr std::uint32_t kMeanBatch = 10;  // of 100 rows
+constexpr double kMeanStep = 0.04;
+constexpr std::size_t kMeanRuns = 8;
 
 // What theta is after each of `moves` moves; with full gradients or by minibatches.
 using Visit = std::function<void(const Vector2d& theta)>;
-void run_chain(const Problem& problem, bool full, std::uint64_t moves, std::uint64_t seed,
-               const Visit& visit) {
-  const SamplerConfig config{.name = "sgld", .step_size = kStep};
+void run_mean_chain(const Problem& problem, bool full, std::uint64_t moves, std::uint64_t seed,
+                    const Visit& visit) {
+  const SamplerConfig config{.name = "sgld", .step_size = kMeanStep};
   if (full) {
     const VectorXd& mode = problem.posterior.mode;
     const MatrixXd precision = problem.n() * problem.posterior.curvature;
@@ -43,38 +43,38 @@ Series two_sd(const std::string& label, const Problem& problem, const MatrixXd& 
   return ellipse(label, style, colour, problem.posterior.mode, covariance, 2, 60);
 }
 
-struct Spread {
+struct MeanSpread {
   Estimate simulated;
   double exact = 0;
 };
 
-Spread add_spread(const Context& context, Report& report, Panel& panel, Agreement& agreement,
-                  bool full) {
-  Table table(report, kGroup);
-  const Problem problem = recipe_regression(context.seed(), kBatch);
+MeanSpread add_spread(const Context& context, Report& report, Panel& panel, Agreement& agreement,
+                      bool full) {
+  Table table(report, kMeanGroup);
+  const Problem problem = recipe_regression(context.seed(), kMeanBatch);
   const MatrixXd precision = problem.n() * problem.posterior.curvature;
   const Vector2d mode = problem.posterior.mode;
   const auto moves = context.choose<std::uint64_t>(500'000, 5'000'000);
-  const auto runs =
-      replicated(context, full ? "spread-full" : "spread-batch",
-                 fmt::format("step {}, {} moves", kStep, moves), kRuns, [&](std::uint64_t seed) {
-                   double sum = 0;
-                   run_chain(problem, full, moves, seed, [&](const Vector2d& theta) {
-                     sum += (theta - mode).dot(precision * (theta - mode)) / 2 - 1;
-                   });
-                   return ordered_json{{"excess", sum / static_cast<double>(moves)}};
-                 });
+  const auto runs = replicated(
+      context, full ? "spread-full" : "spread-batch",
+      fmt::format("step {}, {} moves", kMeanStep, moves), kMeanRuns, [&](std::uint64_t seed) {
+        double sum = 0;
+        run_mean_chain(problem, full, moves, seed, [&](const Vector2d& theta) {
+          sum += (theta - mode).dot(precision * (theta - mode)) / 2 - 1;
+        });
+        return ordered_json{{"excess", sum / static_cast<double>(moves)}};
+      });
   // A batch without noise is as good as all rows.
-  const Problem lawful = recipe_regression(context.seed(), full ? 1'000'000'000 : kBatch);
-  const MatrixXd covariance = exact_covariance_of(lawful, {.name = "sgld", .step_size = kStep});
-  const Spread spread{mean_of(runs, "excess"), excess(problem, covariance)};
+  const Problem lawful = recipe_regression(context.seed(), full ? 1'000'000'000 : kMeanBatch);
+  const MatrixXd covariance = exact_covariance_of(lawful, {.name = "sgld", .step_size = kMeanStep});
+  const MeanSpread spread{mean_of(runs, "excess"), excess(problem, covariance)};
   agreement.add(spread.simulated, spread.exact);
-  const std::string label = full ? "full gradients" : fmt::format("B = {}", kBatch);
-  table.add(fmt::format("{}, step {}: excess variance, exact", label, kStep), spread.exact);
-  table.add(fmt::format("{}, step {}: the same, simulated", label, kStep), spread.simulated);
+  const std::string label = full ? "full gradients" : fmt::format("B = {}", kMeanBatch);
+  table.add(fmt::format("{}, step {}: excess variance, exact", label, kMeanStep), spread.exact);
+  table.add(fmt::format("{}, step {}: the same, simulated", label, kMeanStep), spread.simulated);
   Series draws = Series::points(label, full ? 0 : 1);
   std::size_t move = 0;
-  run_chain(problem, full, 6000, context.seed(), [&](const Vector2d& theta) {
+  run_mean_chain(problem, full, 6000, context.seed(), [&](const Vector2d& theta) {
     if (move++ % 20 != 0) return;
     draws.add(theta[0], theta[1]);
   });
@@ -85,12 +85,12 @@ Spread add_spread(const Context& context, Report& report, Panel& panel, Agreemen
 
 void add_spreads(const Context& context, Report& report, Agreement& agreement) {
   Panel panel =
-      Panel{fmt::format("sgld, h = {}, every 20th of 6000 moves, and 2 sd (Fig. 6a, b)", kStep),
+      Panel{fmt::format("sgld, h = {}, every 20th of 6000 moves, and 2 sd (Fig. 6a, b)", kMeanStep),
             "theta_1", "theta_2"}
           .below();
-  const Spread full = add_spread(context, report, panel, agreement, true);
-  const Spread batch = add_spread(context, report, panel, agreement, false);
-  const Problem problem = recipe_regression(context.seed(), kBatch);
+  const MeanSpread full = add_spread(context, report, panel, agreement, true);
+  const MeanSpread batch = add_spread(context, report, panel, agreement, false);
+  const Problem problem = recipe_regression(context.seed(), kMeanBatch);
   panel.add(
       two_sd("posterior (dashes: laws)", problem, problem.posterior.covariance, Style::kLine, 6));
   report.add(panel);
@@ -102,7 +102,7 @@ void add_spreads(const Context& context, Report& report, Agreement& agreement) {
       sentence(
           more, 0,
           {"minibatches spread wider", "minibatches spread less", "no difference can be told"}),
-      kBatch, shown(more), batch.exact - full.exact);
+      kMeanBatch, shown(more), batch.exact - full.exact);
 }
 
 // Root mean square error of the average of theta_1 weighted by the steps, exactly, after each
@@ -130,7 +130,7 @@ std::vector<double> exact_errors(const Problem& problem, const std::vector<doubl
   return errors;
 }
 
-struct Schedule {
+struct MeanSchedule {
   const char* label;
   SamplerConfig config;
   int colour;
@@ -142,9 +142,9 @@ struct Error {
   double exact_last = 0, exact_slope = 0;
 };
 
-Error add_schedule(const Context& context, Panel& panel, Agreement& agreement,
-                   const Schedule& schedule) {
-  const Problem problem = recipe_regression(context.seed(), kBatch);
+Error add_mean_schedule(const Context& context, Panel& panel, Agreement& agreement,
+                        const MeanSchedule& schedule) {
+  const Problem problem = recipe_regression(context.seed(), kMeanBatch);
   const double sd = std::sqrt(problem.posterior.covariance(0, 0));
   const auto moves = context.choose<std::size_t>(20'000, 200'000);
   const auto chains = context.choose<std::size_t>(64, 400);
@@ -198,19 +198,19 @@ Error add_schedule(const Context& context, Panel& panel, Agreement& agreement,
 }
 
 void add_schedules(const Context& context, Report& report, Agreement& agreement) {
-  Table table(report, kGroup);
-  const Schedule schedules[] = {
-      {"constant step 0.04", {.name = "sgld", .step_size = kStep}, 0},
+  Table table(report, kMeanGroup);
+  const MeanSchedule schedules[] = {
+      {"constant step 0.04", {.name = "sgld", .step_size = kMeanStep}, 0},
       {"0.04 (1 + t / 100)^-0.6",
-       {.name = "sgld", .step_size = kStep, .step_decay = 0.6, .step_offset = 100},
+       {.name = "sgld", .step_size = kMeanStep, .step_decay = 0.6, .step_offset = 100},
        1}};
   Panel panel = Panel{"Error of the running mean, points simulated (Fig. 6c)", "moves",
                       "root mean square error of theta_1 (sd)"}
                     .log("xy")
                     .below();
   std::vector<Error> errors;
-  for (const Schedule& schedule : schedules) {
-    const Error e = add_schedule(context, panel, agreement, schedule);
+  for (const MeanSchedule& schedule : schedules) {
+    const Error e = add_mean_schedule(context, panel, agreement, schedule);
     const auto add = [&](const char* what, double exact, const Estimate& simulated) {
       table.add(fmt::format("{}: {}, exact", schedule.label, what), exact);
       table.add(fmt::format("{}: the same, simulated", schedule.label), simulated);
@@ -238,7 +238,7 @@ void add_running_mean(const Context& context, Report& report) {
   Agreement agreement;
   add_spreads(context, report, agreement);
   add_schedules(context, report, agreement);
-  agreement.add_to(report, kGroup);
+  agreement.add_to(report, kMeanGroup);
 }
 
 }  // namespace windhover::reproduce

@@ -8,9 +8,9 @@ namespace windhover::reproduce {
 namespace {
 
 constexpr const char* kGradientGroup = "Gradient variance over the distance from the mode";
-constexpr const char* kBiasGroup = "Bias over the distance of the anchor from the mode";
-constexpr std::uint32_t kBatch = 10;  // of 100 rows
-constexpr double kStep = 0.05;
+constexpr const char* kAnchorGroup = "Bias over the distance of the anchor from the mode";
+constexpr std::uint32_t kVarianceBatch = 10;  // of 100 rows
+constexpr double kVarianceStep = 0.05;
 
 // Towards both coefficients at once, `distance` posterior standard deviations from the mode.
 VectorXd offset(const Problem& problem, double distance) {
@@ -30,18 +30,19 @@ GradientVariance gradient_variance(const Problem& problem, const VectorXd& off) 
   const MatrixXd difference = (x * off).asDiagonal() * x;
   const auto trace = [](const MatrixXd& rows) {
     return (rows.rowwise() - rows.colwise().mean()).squaredNorm() /
-           static_cast<double>(rows.rows() * kBatch);
+           static_cast<double>(rows.rows() * kVarianceBatch);
   };
   // Section 9.2, for the mean loss: L^2 |theta - anchor|^2 / B, L the largest row's.
   const double lipschitz = x.rowwise().squaredNorm().maxCoeff();
-  return {trace(plain), trace(difference), lipschitz * lipschitz * off.squaredNorm() / kBatch};
+  return {trace(plain), trace(difference),
+          lipschitz * lipschitz * off.squaredNorm() / kVarianceBatch};
 }
 
 // Mean squared deviations of minibatch gradients at one place, plain and with the anchor.
 ordered_json run_gradients(const Problem& problem, const VectorXd& off, std::size_t batches,
                            std::uint64_t seed) {
   OwnedModel model(problem.model, problem.data);
-  std::vector<std::uint32_t> slots(kBatch);
+  std::vector<std::uint32_t> slots(kVarianceBatch);
   const VectorXd& mode = problem.posterior.mode;
   const VectorXd theta = mode + off;
   const VectorXd mean = problem.posterior.curvature * off;  // of the gradient, 0 at the mode
@@ -136,7 +137,8 @@ Nearby add_gradients(const Context& context, Report& report, const Problem& prob
 // The excess variance along one chain; without an offset, of plain sgld.
 ordered_json run_chain(const Problem& problem, const VectorXd* anchor, std::size_t moves,
                        std::uint64_t seed) {
-  KnownChain chain(problem, {.name = anchor ? "sgld-cv" : "sgld", .step_size = kStep}, seed);
+  KnownChain chain(problem, {.name = anchor ? "sgld-cv" : "sgld", .step_size = kVarianceStep},
+                   seed);
   if (anchor) chain.set_anchor(problem.posterior.mode + *anchor);
   return run_excess(chain, problem, 1000, moves);
 }
@@ -149,11 +151,11 @@ struct Anchors {
 };
 
 Anchors add_anchors(const Context& context, Report& report, const Problem& problem) {
-  Table table(report, kBiasGroup);
+  Table table(report, kAnchorGroup);
   const double plain =
-      excess(problem, exact_covariance_of(problem, {.name = "sgld", .step_size = kStep}));
+      excess(problem, exact_covariance_of(problem, {.name = "sgld", .step_size = kVarianceStep}));
   const auto anchored = [&](double distance) {
-    return excess(problem, anchored_covariance(problem, kStep, offset(problem, distance)));
+    return excess(problem, anchored_covariance(problem, kVarianceStep, offset(problem, distance)));
   };
   const Series line = Series::line("sgld-cv", 0).sample(geometric(0.1, 30, 31), anchored);
   Series points = Series::points("", 0);
@@ -161,9 +163,10 @@ Anchors add_anchors(const Context& context, Report& report, const Problem& probl
   Anchors found;
   const auto moves = context.choose<std::size_t>(200'000, 2'000'000);
   const auto simulated_excess = [&](const std::string& key, const VectorXd* anchor) {
-    return mean_of(replicated(context, key, fmt::format("step {}, {} moves", kStep, moves), 8,
-                              [&](auto seed) { return run_chain(problem, anchor, moves, seed); }),
-                   "excess");
+    return mean_of(
+        replicated(context, key, fmt::format("step {}, {} moves", kVarianceStep, moves), 8,
+                   [&](auto seed) { return run_chain(problem, anchor, moves, seed); }),
+        "excess");
   };
   for (const double distance : {0.1, 1.0, 3.0, 10.0, 30.0}) {
     const VectorXd off = offset(problem, distance);
@@ -184,11 +187,12 @@ Anchors add_anchors(const Context& context, Report& report, const Problem& probl
     if (anchored(distance) < plain) found.crossing = distance;
   }
   table.add("distance at which the anchor stops paying (sd), exact", found.crossing);
-  agreement.add_to(report, kBiasGroup);
-  Panel panel = Panel{fmt::format("Bias of the spread, h = {}, points simulated (sec. 9.2)", kStep),
-                      "distance of the anchor from the mode (posterior sd)", "excess variance"}
-                    .log("xy")
-                    .legend_at("bottom right");
+  agreement.add_to(report, kAnchorGroup);
+  Panel panel =
+      Panel{fmt::format("Bias of the spread, h = {}, points simulated (sec. 9.2)", kVarianceStep),
+            "distance of the anchor from the mode (posterior sd)", "excess variance"}
+          .log("xy")
+          .legend_at("bottom right");
   Series plain_point = Series::points("", 1);
   plain_point.add(0.1, found.plain);
   panel.series = {line, points, Series::dashes("sgld", 1, {0.1, 30}, {plain, plain}), plain_point};
@@ -199,7 +203,7 @@ Anchors add_anchors(const Context& context, Report& report, const Problem& probl
 }  // namespace
 
 void add_variance(const Context& context, Report& report) {
-  const Problem problem = recipe_regression(context.seed(), kBatch);
+  const Problem problem = recipe_regression(context.seed(), kVarianceBatch);
   const Nearby nearby = add_gradients(context, report, problem);
   const Anchors anchors = add_anchors(context, report, problem);
   report.note(
@@ -208,7 +212,7 @@ void add_variance(const Context& context, Report& report) {
       "The tutorial's (9.1) adds the difference of grad log p to the gradient of U = -log p, and "
       "so has the mean 2 grad U(anchor) - grad U(theta): with the anchor at the mode the "
       "gradient's negative, a move up in U (measured: {} of it).",
-      kBatch, kStep, shown(nearby.printed));
+      kVarianceBatch, kVarianceStep, shown(nearby.printed));
   const auto against = [&](const Estimate& anchored) {
     return fmt::format(
         "{}, {}", shown(anchored),

@@ -73,7 +73,7 @@ ordered_json numbers(const std::vector<double>& values) {
   return list;
 }
 
-ordered_json to_json(const Figure& figure) {
+ordered_json figure_json(const Figure& figure) {
   ordered_json out = {
       {"group", figure.group}, {"name", figure.name}, {"ours", number_or_null(figure.ours)},
       {"mcse", nullptr},       {"papers", nullptr},   {"papers_source", nullptr},
@@ -90,7 +90,7 @@ ordered_json to_json(const Figure& figure) {
   return out;
 }
 
-ordered_json to_json(const Panel& panel) {
+ordered_json panel_json(const Panel& panel) {
   ordered_json out = {{"title", panel.title},
                       {"x", panel.x_label},
                       {"y", panel.y_label},
@@ -162,11 +162,11 @@ ordered_json Report::to_json(const RunFacts& facts) const {
       {"threads", facts.threads}, {"cores", facts.cores},   {"processor", facts.processor},
       {"seconds", facts.seconds}, {"builds", facts.builds}};
   out["figures"] = ordered_json::array();
-  for (const Figure& figure : figures_) out["figures"].push_back(reproduce::to_json(figure));
+  for (const Figure& figure : figures_) out["figures"].push_back(figure_json(figure));
   out["notes"] = notes_;
   out["left_out"] = left_out_;
   out["panels"] = ordered_json::array();
-  for (const Panel& panel : plot_.panels) out["panels"].push_back(reproduce::to_json(panel));
+  for (const Panel& panel : plot_.panels) out["panels"].push_back(panel_json(panel));
   out["details"] = details_;
   return out;
 }

@@ -22,8 +22,8 @@ struct Budget {
   std::array<std::array<double, 2>, 3> main;  // standardised, unit maximum
   std::array<double, 3> most;
 };
-constexpr Budget kQuick = {{{{3e6, 3e6}, {1e7, 1e7}, {1.5e5, 1e5}}}, {1e6, 1e6, 4e4}};
-constexpr Budget kThorough = {{{{6e6, 6e6}, {1.2e7, 1.2e7}, {2e6, 2e6}}}, {2e8, 2e8, 5e6}};
+constexpr Budget kQuickBudget = {{{{3e6, 3e6}, {1e7, 1e7}, {1.5e5, 1e5}}}, {1e6, 1e6, 4e4}};
+constexpr Budget kThoroughBudget = {{{{6e6, 6e6}, {1.2e7, 1.2e7}, {2e6, 2e6}}}, {2e8, 2e8, 5e6}};
 
 // KL of black-box variational inference's Gaussian, from theta = 0.
 double run_bbvi(const KlCase& c, bool full, std::uint64_t steps, std::uint64_t seed) {
@@ -42,7 +42,7 @@ double needed_steps(const ExactKl& exact) {
 // Steps of all runs together; 0: it is not simulated.
 std::uint64_t steps_of(const Context& context, const KlCase& c, std::size_t method,
                        const ExactKl& exact) {
-  const Budget& budget = context.quick() ? kQuick : kThorough;
+  const Budget& budget = context.quick() ? kQuickBudget : kThoroughBudget;
   const double main = budget.main[c.set][c.scale()];
   const double most = is_main(method) ? main : budget.most[c.set];
   const double needed = needed_steps(exact);
@@ -53,7 +53,7 @@ std::uint64_t steps_of(const Context& context, const KlCase& c, std::size_t meth
 // Which methods are not simulated, and why.
 void add_reasons(const Context& context, const KlCase& c, const std::vector<ExactKl>& exact,
                  Report& report) {
-  const double most = (context.quick() ? kQuick : kThorough).most[c.set];
+  const double most = (context.quick() ? kQuickBudget : kThoroughBudget).most[c.set];
   std::vector<std::string> unstable;
   std::vector<std::string> slow;
   for (std::size_t m = 0; m < kKlMethods.size(); ++m) {

@@ -18,10 +18,9 @@ using Eigen::VectorXd;
 using nlohmann::ordered_json;
 
 constexpr Index kDimension = 5;
-constexpr Index kStep = 20;  // rows a minibatch
-constexpr Index kChains = 32;
-constexpr double kNinety = 1.645;
-constexpr double kGain = 2.0 * kStep / (kEffective + kStep);
+constexpr Index kShortcutBatch = 20;  // rows a minibatch
+constexpr Index kShortcutChains = 32;
+constexpr double kGain = 2.0 * kShortcutBatch / (kEffective + kShortcutBatch);
 
 MatrixXd normals(std::uint64_t seed, std::uint64_t step, Index columns) {
   MatrixXd z(kDimension, columns);
@@ -42,22 +41,22 @@ ordered_json judged(const MatrixXd& chains, double should) {
 }
 
 MatrixXd started(std::uint64_t seed, const VectorXd& centre) {
-  return (normals(seed, 1, kChains) / std::sqrt(double{kEffective})).colwise() + centre;
+  return (normals(seed, 1, kShortcutChains) / std::sqrt(double{kEffective})).colwise() + centre;
 }
 
 // Chains on a window of N rows that all see the same minibatch, or each its own.
 ordered_json replayed(std::uint64_t seed, bool shared) {
   const MatrixXd rows = normals(seed, 2, kEffective);
   MatrixXd chains = started(seed, rows.rowwise().mean());
-  std::vector<std::uint32_t> slots(kStep);
+  std::vector<std::uint32_t> slots(kShortcutBatch);
   VectorXd mean(kDimension);
-  for (std::uint64_t t = 0; t < 4 * kEffective / kStep; ++t) {
-    for (Index k = 0; k < kChains; ++k) {
+  for (std::uint64_t t = 0; t < 4 * kEffective / kShortcutBatch; ++t) {
+    for (Index k = 0; k < kShortcutChains; ++k) {
       if (k == 0 || !shared) {
         fill_indices(seed, {t, static_cast<std::uint16_t>(k), Purpose::kMinibatch}, kEffective,
                      slots);
         mean.setZero();
-        for (const std::uint32_t slot : slots) mean += rows.col(slot) / kStep;
+        for (const std::uint32_t slot : slots) mean += rows.col(slot) / kShortcutBatch;
       }
       chains.col(k) += kGain * (mean - chains.col(k));
     }
@@ -67,10 +66,10 @@ ordered_json replayed(std::uint64_t seed, bool shared) {
 
 // All chains take the same fresh rows, and nothing else.
 ordered_json fresh(std::uint64_t seed) {
-  const MatrixXd means = normals(seed, 3, 400) / std::sqrt(double{kStep});
+  const MatrixXd means = normals(seed, 3, 400) / std::sqrt(double{kShortcutBatch});
   MatrixXd chains = started(seed, VectorXd::Zero(kDimension));
   for (Index t = 0; t < means.cols(); ++t) {
-    chains += kGain * (means.col(t).replicate(1, kChains) - chains);
+    chains += kGain * (means.col(t).replicate(1, kShortcutChains) - chains);
   }
   return judged(chains, 1.0 / kEffective);
 }
@@ -90,25 +89,26 @@ ordered_json shuffled(std::uint64_t seed) {
     for (std::size_t i = order.size() - 1; i > 0; --i) {
       std::swap(order[i], order[static_cast<std::size_t>(u[i] * static_cast<double>(i + 1))]);
     }
-    for (std::size_t first = 0; first < order.size(); first += kStep) {
+    for (std::size_t first = 0; first < order.size(); first += kShortcutBatch) {
       VectorXd mean = VectorXd::Zero(kDimension);
-      for (std::size_t i = first; i < first + kStep; ++i) mean += rows.col(order[i]) / kStep;
+      for (std::size_t i = first; i < first + kShortcutBatch; ++i)
+        mean += rows.col(order[i]) / kShortcutBatch;
       theta += kGain * (mean - theta);
       squares += (theta - centre).cwiseAbs2();
     }
   }
-  return judged(centre, squares / (kEpochs * kEffective / kStep), 1.0 / kEffective);
+  return judged(centre, squares / (kEpochs * kEffective / kShortcutBatch), 1.0 / kEffective);
 }
 
 // 32 past iterates of one chain, spread over 8 N fresh rows.
 ordered_json ring(std::uint64_t seed) {
-  constexpr Index kMoves = 8 * kEffective / kStep;
-  const MatrixXd means = normals(seed, 5, 2 * kMoves) / std::sqrt(double{kStep});
+  constexpr Index kMoves = 8 * kEffective / kShortcutBatch;
+  const MatrixXd means = normals(seed, 5, 2 * kMoves) / std::sqrt(double{kShortcutBatch});
   VectorXd theta = VectorXd::Zero(kDimension);
-  MatrixXd kept(kDimension, kChains);
+  MatrixXd kept(kDimension, kShortcutChains);
   for (Index t = 0; t < means.cols(); ++t) {
     theta += kGain * (means.col(t) - theta);
-    if (t >= kMoves) kept.col((t - kMoves) * kChains / kMoves) = theta;
+    if (t >= kMoves) kept.col((t - kMoves) * kShortcutChains / kMoves) = theta;
   }
   return judged(kept, 1.0 / kEffective);
 }
@@ -117,12 +117,12 @@ ordered_json ring(std::uint64_t seed) {
 // worth. Taken as if the chains' spread were known to be 1 / n.
 ordered_json growing(std::uint64_t seed) {
   constexpr Index kMoves = 400;
-  const MatrixXd means = normals(seed, 6, kMoves) / std::sqrt(double{kStep});
+  const MatrixXd means = normals(seed, 6, kMoves) / std::sqrt(double{kShortcutBatch});
   VectorXd theta = VectorXd::Zero(kDimension);
   for (Index t = 0; t < kMoves; ++t) {
     theta += std::min(1.0, 2.0 / static_cast<double>(t + 1)) * (means.col(t) - theta);
   }
-  const double should = 1.0 / static_cast<double>(kMoves * kStep);
+  const double should = 1.0 / static_cast<double>(kMoves * kShortcutBatch);
   ordered_json result = judged(theta, VectorXd::Constant(kDimension, should), should);
   result["spread"] = theta.squaredNorm() / kDimension / should;
   return result;
@@ -132,11 +132,12 @@ ordered_json growing(std::uint64_t seed) {
 // fresh minibatches: of the chains about their average, and of that average about the truth.
 struct SharedScoring {
   explicit SharedScoring(double alpha) {
-    const double noisier = (1 + alpha * alpha) * (kStep + kEffective) / kStep;
+    const double noisier = (1 + alpha * alpha) * (kShortcutBatch + kEffective) / kShortcutBatch;
     step = 2 / noisier;
-    const double injected = alpha * alpha * (kStep + kEffective) / kStep / kEffective;
+    const double injected =
+        alpha * alpha * (kShortcutBatch + kEffective) / kShortcutBatch / kEffective;
     spread = step * injected / (2 - step);
-    centre = step / kStep / (2 - step);
+    centre = step / kShortcutBatch / (2 - step);
   }
   double step = 0;
   double spread = 0;
@@ -147,15 +148,16 @@ struct SharedScoring {
 ordered_json scored(std::uint64_t seed, double alpha) {
   const SharedScoring law(alpha);
   const auto moves = static_cast<Index>(2 / law.step);
-  const MatrixXd means = normals(seed, 7, moves) / std::sqrt(double{kStep});
-  MatrixXd chains = normals(seed, 1, kChains) * std::sqrt(law.spread);
+  const MatrixXd means = normals(seed, 7, moves) / std::sqrt(double{kShortcutBatch});
+  MatrixXd chains = normals(seed, 1, kShortcutChains) * std::sqrt(law.spread);
   chains.colwise() += normals(seed, 8, 1).col(0) * std::sqrt(law.centre);
 
   Told told = Told::noiseless(MatrixXd::Identity(kDimension, kDimension));
   told.n = kEffective;
-  told.minibatch_size = kStep;
+  told.minibatch_size = kShortcutBatch;
   told.noise = told.curvature;
-  const SamplerConfig config{.name = "sgfs-f", .minibatch_size = kStep, .noise_scale = alpha};
+  const SamplerConfig config{
+      .name = "sgfs-f", .minibatch_size = kShortcutBatch, .noise_scale = alpha};
   const OwnedSampler sampler(config, told);
   Index now = 0;
   DensityModel model(kDimension, kEffective, [&](const double* theta, double* gradient) {
@@ -168,7 +170,7 @@ ordered_json scored(std::uint64_t seed, double alpha) {
   source.set_minibatch({nullptr, &slot, 1});
   std::vector<double> work(step_scratch(kDimension));
   for (; now < moves; ++now) {
-    for (Index k = 0; k < kChains; ++k) {
+    for (Index k = 0; k < kShortcutChains; ++k) {
       const auto index = static_cast<std::uint16_t>(k);
       Chain chain{.theta = chains.col(k).data(), .index = index, .work = work.data()};
       Rng rng(seed, {static_cast<std::uint64_t>(now), index, Purpose::kInjectedNoise});
@@ -185,7 +187,7 @@ ordered_json scored(std::uint64_t seed, double alpha) {
 double shuffled_spread() {
   constexpr double kRows = kEffective;
   constexpr double kRest = 1 - kGain;
-  constexpr Index kEpoch = kEffective / kStep;
+  constexpr Index kEpoch = kEffective / kShortcutBatch;
   const auto own = [](Index moves) {
     double squares = 0;
     double sum = 0;
@@ -194,7 +196,8 @@ double shuffled_spread() {
       squares += weight * weight;
       sum += weight;
     }
-    return squares * (kRows - kStep) / (kStep * (kRows - 1)) - (sum * sum - squares) / (kRows - 1);
+    return squares * (kRows - kShortcutBatch) / (kShortcutBatch * (kRows - 1)) -
+           (sum * sum - squares) / (kRows - 1);
   };
   const double before = own(kEpoch) / (1 - std::pow(kRest, 2 * kEpoch));
   double mean = 0;
@@ -216,8 +219,8 @@ double coverage_of_draws(double ratio) { return std::erf(kNinety * std::sqrt(rat
 
 double coverage_of_32_draws(double ratio) {
   // Their average is off by its own error, too.
-  const double quantile = kNinety / std::sqrt(1 / ratio + 1.0 / kChains);
-  constexpr double kFreedom = kChains - 1;
+  const double quantile = kNinety / std::sqrt(1 / ratio + 1.0 / kShortcutChains);
+  constexpr double kFreedom = kShortcutChains - 1;
   const double scale = std::exp(std::lgamma((kFreedom + 1) / 2) - std::lgamma(kFreedom / 2)) /
                        std::sqrt(kFreedom * M_PI);
   const auto density = [&](double t) {

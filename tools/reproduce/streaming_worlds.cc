@@ -13,7 +13,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kNinety = 1.645;
 constexpr double kCorrelation = 0.5;
 
 constexpr WorldFacts kStationary[] = {

@@ -18,6 +18,7 @@ constexpr Eigen::Index kParameters = kFeatures + 1;  // the intercept last
 constexpr Eigen::Index kEffective = 1000;            // rows that every posterior is worth
 constexpr Eigen::Index kMinibatch = 50;              // S of the horizons without a window
 constexpr Eigen::Index kFrame = 50;                  // rows that come at a time
+constexpr double kNinety = 1.645;                    // sds on either side that hold 90 %
 
 // Rows of features N(0, Sigma), Sigma_ij = 0.5^|i - j|, and
 //   kLinear          y = x theta + N(0, 1), theta ~ N(0, I);
