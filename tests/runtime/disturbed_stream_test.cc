@@ -114,8 +114,9 @@ TEST(DisturbedStream, FeatureFarOffThatHasLeftLeavesNothingBehind) {
     // In small steps, so that each is taken out as it goes.
     for (Index row = 2000; row < 2505; ++row) {
       engine.feed(data, row, row + 1);
-      engine.poll_until_idle();
+      engine.poll_rounds(2);
     }
+    engine.poll_until_idle();
     const Gaussian now = engine.summary();
     const Gaussian exact = posterior_of(data, 2505 - kWindow, kWindow, config);
     const VectorXd sd = exact.covariance.diagonal().cwiseSqrt();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <Eigen/SparseCore>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -135,7 +136,7 @@ struct Moments {
 
 inline Moments exact_moments(const SparseData& data, std::size_t first, std::size_t last,
                              double precision, const Likelihood& likelihood = kLogistic) {
-  const MatrixXd x = data.design(first, last);
+  const Eigen::SparseMatrix<double, Eigen::RowMajor> x = data.design(first, last).sparseView();
   const VectorXd y = data.targets(first, last);
   const VectorXd weights = data.weights(first, last);
   const VectorXd offsets = data.offsets(first, last);
@@ -153,7 +154,8 @@ inline Moments exact_moments(const SparseData& data, std::size_t first, std::siz
   MatrixXd root;
   for (int step = 0; step < 30; ++step) {
     const VectorXd w = of_rows(mode, likelihood.curvature);
-    const MatrixXd h = x.transpose() * w.asDiagonal() * x + precision * MatrixXd::Identity(d, d);
+    MatrixXd h = x.transpose() * w.asDiagonal() * x;
+    h.diagonal().array() += precision;
     const Eigen::LLT<MatrixXd> factor(h);
     VectorXd change = factor.solve(gradient(mode));
     while (!(potential(mode - change) <= potential(mode)) && change.norm() > 1e-9) change /= 2;
