@@ -102,7 +102,9 @@ TEST(Inspect, TakesTheMeanForAnEmptyCellAndSaysSo) {
 TEST(Inspect, ReadsDatesInTheOrderThatFits) {
   const Inspection iso =
       inspected("iso.csv", "t,y\n1970-01-02,1.5\n1970-01-03T12:00:00Z,2\n1970-01-05,7\n");
-  EXPECT_EQ(iso.schema.feature_names(), (Names{"t", "t period 1 sin 1", "t period 1 cos 1"}));
+  EXPECT_EQ(iso.schema.feature_names(),
+            (Names{"t", "t period 1 sin 1", "t period 1 cos 1", "t period 1 sin 2",
+                   "t period 1 cos 2", "t period 1 sin 3", "t period 1 cos 3"}));
   EXPECT_NEAR(*iso.schema.rules()[0].shift, (1 + 2.5 + 4) / 3, 1e-12);
   const Inspection us = inspected("us.csv", "t,y\n1/31/2020,1.5\n2/1/2020,2\n2/2/2020,7\n");
   EXPECT_TRUE(says(column(us, "t").note, "month-day-year"));
@@ -111,6 +113,21 @@ TEST(Inspect, ReadsDatesInTheOrderThatFits) {
   const Inspection said =
       inspected("said.csv", either, {.target = "y", .dates = Reads::kDayMonthYear});
   EXPECT_TRUE(says(column(said, "t").note, "day-month-year"));
+}
+
+TEST(Inspect, GivesLongTimesWavesOfTheWeekAndOfTheSeason) {
+  const auto from_to = [](const char* name, const char* last) {
+    return inspected(name, std::string("t,y\n2020-01-01,1.5\n2020-01-03,2\n") + last + ",7\n");
+  };
+  EXPECT_EQ(from_to("days.csv", "2020-01-28").schema.feature_names(), (Names{"t"}));
+  const Inspection weeks = from_to("weeks.csv", "2020-01-29");
+  EXPECT_EQ(weeks.schema.feature_names(), (Names{"t", "t period 7 sin 1", "t period 7 cos 1"}));
+  EXPECT_TRUE(says(column(weeks, "t").note, "a wave of the week"));
+  EXPECT_EQ(from_to("years.csv", "2022-01-02").schema.features(), 5U);
+  // Sales, of which some are of one day: no series.
+  const Inspection sales =
+      inspected("sales.csv", "t,y\n2020-01-01,1.5\n2020-01-01,2\n2020-01-03,2.5\n2020-03-01,7\n");
+  EXPECT_EQ(sales.schema.feature_names(), (Names{"t"}));
 }
 
 TEST(Inspect, KeepsTheMostFrequentOfManyCategories) {
@@ -181,7 +198,10 @@ TEST(Inspect, WholeNumbersMayBeCountsFirst) {
   const auto few = of_numbers([](double z) { return 1 + std::floor(4 * std::exp(z)); });
   EXPECT_TRUE(says(few.target_note, "if these are counts, say --model negative-binomial"));
   EXPECT_FALSE(says(few.target_note, "log-normal"));
-  const auto many = of_numbers([](double z) { return 1 + std::floor(400 * std::exp(z)); });
+  // Of a busy hour and of a quiet one.
+  const auto spread = of_numbers([](double z) { return std::floor(60 * std::exp(z)); });
+  EXPECT_TRUE(says(spread.target_note, "if these are counts, say --model negative-binomial"));
+  const auto many = of_numbers([](double z) { return 20 + std::floor(400 * std::exp(z)); });
   EXPECT_TRUE(says(many.target_note, "--model log-normal"));
   EXPECT_TRUE(says(many.target_note, "if these are counts, --model negative-binomial"));
 }

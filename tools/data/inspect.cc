@@ -94,10 +94,11 @@ char decimal_of(const Facts& facts, const std::string& path) {
 // as much, and any that scatter evenly to less than nothing), and ten nats in all: e^10 to 1.
 std::string number_note(const ColumnFacts& column, bool many) {
   constexpr double kSmall = 100;
+  constexpr double kNextToNone = 10;
   constexpr double kClearGain = 0.1;
   constexpr double kEvidence = 10;
   const bool may_be_counts = column.whole() && column.least() >= 0;
-  if (may_be_counts && column.greatest() <= kSmall) {
+  if (may_be_counts && (column.greatest() <= kSmall || column.least() < kNextToNone)) {
     return std::string("if these are counts, say --model negative-binomial") +
            (many ? "" : "; if classes, --model softmax");
   }

@@ -16,6 +16,7 @@ namespace {
 
 // So many of the cells make the rest look like mistakes.
 constexpr double kNearlyAll = 0.9;
+constexpr double kDaysOfAWeek = 7;
 constexpr double kDaysOfAYear = 365.2425;
 
 bool nearly_all(std::uint64_t count, std::uint64_t of) {
@@ -83,15 +84,19 @@ ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
       fmt::format("{}: days since 1970-01-01", reads == Reads::kYearMonthDay   ? "year-month-day"
                                                : reads == Reads::kDayMonthYear ? "day-month-year"
                                                                                : "month-day-year");
-  const auto add_wave = [&](double period, const char* of) {
+  const auto add_wave = [&](double period, std::uint32_t harmonics, const char* of) {
     FeatureRule& wave = plan.rules.emplace_back(
         rule_of(name, FeatureRule::Kind::kHarmonic, facts, choices, Missing::kZero));
     wave.reads = reads;
     wave.period = period;
+    wave.harmonics = harmonics;
     plan.note += fmt::format(", and a wave of the {}", of);
   };
-  if (facts.has_time_of_day()) add_wave(1.0, "time of day");
-  if (facts.days_spanned() >= 2 * kDaysOfAYear) add_wave(kDaysOfAYear, "season");
+  // What people do in a day has more than one peak.
+  if (facts.has_time_of_day()) add_wave(1.0, 3, "time of day");
+  const bool series = facts.has_time_of_day() || facts.each_day_later();
+  if (series && facts.days_spanned() >= 4 * kDaysOfAWeek) add_wave(kDaysOfAWeek, 1, "week");
+  if (facts.days_spanned() >= 2 * kDaysOfAYear) add_wave(kDaysOfAYear, 1, "season");
   return plan;
 }
 
@@ -206,6 +211,7 @@ bool ColumnFacts::add_date(std::string_view text) {
   }
   if (!days) return false;
   time_of_day_ = time_of_day_ || *days != std::floor(*days);
+  each_day_later_ = each_day_later_ && *days > last_day_;
   first_day_ = std::min(first_day_, *days);
   last_day_ = std::max(last_day_, *days);
   return true;

@@ -47,6 +47,8 @@ class ColumnFacts {
   std::uint64_t dates(Reads order) const;
   std::uint64_t times() const { return times_; }
   bool has_time_of_day() const { return time_of_day_; }
+  // No date is there twice, and each is later than those before.
+  bool each_day_later() const { return each_day_later_; }
   double days_spanned() const { return last_day_ - first_day_; }
 
   bool whole() const { return whole_; }
@@ -92,7 +94,7 @@ class ColumnFacts {
   std::uint64_t plain_ = 0, point_ = 0, comma_ = 0, sure_comma_ = 0;
   std::uint64_t adorned_ = 0, booleans_ = 0, times_ = 0;
   std::uint64_t year_first_ = 0, day_first_ = 0, month_first_ = 0;
-  bool time_of_day_ = false;
+  bool time_of_day_ = false, each_day_later_ = true;
   double first_day_ = std::numeric_limits<double>::infinity();
   double last_day_ = -std::numeric_limits<double>::infinity();
   bool whole_ = true, counts_rows_ = true;

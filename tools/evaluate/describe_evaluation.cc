@@ -27,7 +27,10 @@ std::string describe_evaluation(const ordered_json& result) {
                        real(of["calibration_error"]));
   };
   const double ours = result["log_score"];
-  std::string out = fmt::format(
+  std::string out;
+  if (const std::string note = result["target"]["note"]; !note.empty())
+    out += fmt::format("target {}: {}\n", result["target"]["column"].get<std::string>(), note);
+  out += fmt::format(
       "{} rows of {} features, {} at a time, {} of them scored; {}, horizon {}, N = {}{}\n\n"
       "log score, nats a row      ours less it\n",
       result["rows"].get<std::uint64_t>(), result["features"].get<std::uint64_t>(),

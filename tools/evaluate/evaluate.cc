@@ -78,8 +78,13 @@ ordered_json evaluate(const EvaluateOptions& given) {
     throw UserError(fmt::format("--chunk {} is not allowed: 1 to {}", options.chunk, kMostChunk));
   }
   options.data.model = options.model;
-  const Schema schema = options.schema ? Schema::from_file(*options.schema)
-                                       : inspect(options.path, options.data).schema;
+  std::string target_note;  // what the file's target seems to be
+  const auto found_out = [&] {
+    Inspection inspection = inspect(options.path, options.data);
+    target_note = std::move(inspection.target_note);
+    return std::move(inspection.schema);
+  };
+  const Schema schema = options.schema ? Schema::from_file(*options.schema) : found_out();
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
   if (options.model.empty()) options.model = schema.target_rule().default_model();
   // Before the file is held, as far as it goes without its targets.
@@ -133,6 +138,7 @@ ordered_json evaluate(const EvaluateOptions& given) {
 
   const bool diagonal = structure_of(config) == Structure::kDiagonal;
   ordered_json out = {{"file", options.path},
+                      {"target", {{"column", schema.target()}, {"note", target_note}}},
                       {"rows", data.rows()},
                       {"scored_rows", static_cast<std::uint64_t>(all.rows)},
                       {"skipped_rows", data.skipped_rows},
