@@ -27,7 +27,7 @@ TEST(Inspect, FindsSemicolonsDecimalCommasQuotesAMarkAndCarriageReturns) {
       "\xEF\xBB\xBF\"living area\";rooms;y\r\n \"70,5\" ;3;210,25\r\n80;4;250\r\n61,25;2;190\r\n");
   const Inspection found = inspect(path, {.target = "y"});
   EXPECT_EQ(found.schema.feature_names(), (Names{"living area", "rooms"}));
-  EXPECT_EQ(found.schema.parts().decimal, ',');
+  EXPECT_EQ(found.schema.parts().numbers.decimal, ',');
   const Dataset data = load_dataset(path, found.schema, false);
   EXPECT_EQ(data.features, (Numbers{70.5, 3, 80, 4, 61.25, 2}));
   EXPECT_EQ(data.targets, (Numbers{210.25, 250, 190}));
@@ -211,9 +211,9 @@ TEST(Inspect, LogNormalWantsNumbersAboveZero) {
   const auto found = of_numbers([](double z) { return std::exp(z); }, asked);
   EXPECT_EQ(found.schema.target_rule().kind, TargetRule::Kind::kPositive);
   EXPECT_EQ(found.schema.target_rule().default_model(), "log-normal");
-  EXPECT_EQ(found.schema.target_rule().encode("2.5", '.'), 2.5);
+  EXPECT_EQ(found.schema.target_rule().encode("2.5", {}), 2.5);
   for (const char* text : {"0", "-1", "cheap", "inf"}) {
-    EXPECT_EQ(found.schema.target_rule().encode(text, '.'), std::nullopt) << text;
+    EXPECT_EQ(found.schema.target_rule().encode(text, {}), std::nullopt) << text;
   }
   const auto refusal = [&](const std::string& content) {
     return refusal_of([&] { inspected("positive.csv", content, asked); });
@@ -244,8 +244,8 @@ TEST(Inspect, RefusesAModelThatContradictsTheTarget) {
 
 TEST(Inspect, RefusesWithWhatToType) {
   EXPECT_TRUE(says(refused("price,n\n1,2\n3,4\n", {.target = "pirce"}), "did you mean price"));
-  EXPECT_TRUE(says(refused("x,y\n\"1,234\",5\n\"2,345\",6.5\n"), "write 1234.5"));
-  EXPECT_TRUE(says(refused("x,y\n$12,5\n$13,6.5\n$17,1\n"), "line 2, column x: \"$12\""));
+  EXPECT_TRUE(says(refused("x,y\n\"1,234\",5\n\"2,345\",6\n\"3,456\",9\n"), "--decimal ."));
+  EXPECT_TRUE(says(refused("x,y\n$12,5\n$13,6.5\n17 or so,1\n"), "line 2, column x: \"$12\""));
   EXPECT_TRUE(says(refused("a;b;y\n1,5;1.5;1\n2,5;2.5;2\n"), "--decimal"));
   std::string junk = "x,y\n";
   for (int i = 0; i < 20; ++i) junk += std::to_string(i * i) + "," + std::to_string(i) + "\n";
@@ -260,17 +260,67 @@ TEST(Inspect, RefusesWithWhatToType) {
 }
 
 // However few rows there are.
-TEST(Inspect, AmountsOfMoneyAreNoCategories) {
-  for (const char* cell : {"$5", "US$ 5", "-$5", "($5)", "\"€3,20\"", "€3.20", "5 kr", "5 %",
-                           "\"1,234.50\"", "1'234.50"}) {
+TEST(Inspect, AmountsOfMoneyAreNumbersAndNoCategories) {
+  const std::pair<const char*, double> amounts[] = {
+      {"$5", 5},
+      {"US$ 5", 5},
+      {"-$5", -5},
+      {"$-5", -5},
+      {"($5)", -5},
+      {"\"€3,20\"", 3.2},
+      {"€3.20", 3.2},
+      {"5 kr", 5},
+      {"5 %", 5},
+      {"\"1,234.50\"", 1234.5},
+      {"\"$1,234,567\"", 1234567},
+      {"\"1.234,50 €\"", 1234.5},
+      {"1'234.50", 1234.5},
+      {"1 234 567", 1234567},
+      {"\"1\u00a0234,5\"", 1234.5},
+  };
+  for (const auto& [cell, value] : amounts) {
     const std::string amount = cell;
     const std::string two = "x,y\n1," + amount + "\n2,$7\n3," + amount + "\n";
-    EXPECT_TRUE(says(refused(two), "write 1234.5")) << amount;
-    EXPECT_TRUE(says(refused(two), "--positive VALUE")) << amount;
-    EXPECT_TRUE(
-        says(refused("x,y\n" + amount + ",1\n$7,2.5\n" + amount + ",3\n"), "--category \"x\""))
+    const std::string path = file_with("amounts.csv", two);
+    const Inspection target = inspect(path, {.target = "y"});
+    EXPECT_EQ(target.schema.target_rule().kind, TargetRule::Kind::kNumber) << amount;
+    EXPECT_EQ(load_dataset(path, target.schema, false).targets, (Numbers{value, 7, value}))
         << amount;
+    EXPECT_TRUE(says(target.schema.to_toml(), "thousands = true"));
+    EXPECT_EQ(Schema::from_text(target.schema.to_toml(), "again.toml").to_toml(),
+              target.schema.to_toml());
+    const Inspection feature =
+        inspected("f.csv", "x,y\n" + amount + ",1\n$7,2\n" + amount + ",4\n");
+    EXPECT_EQ(column(feature, "x").reads_as, "number") << amount;
   }
+}
+
+TEST(Inspect, OneSignPartsThousandsAndTheOtherDecimals) {
+  // What one column tells holds for the other.
+  const std::string path = file_with("told.csv", "x,y\n\"1,234\",5.5\n\"2,345\",6\n900,9\n");
+  const Dataset data = load_dataset(path, inspect(path, {.target = "y"}).schema, false);
+  EXPECT_EQ(data.features, (Numbers{1234, 2345, 900}));
+  const std::string europe = "x;y\n1.234;5,5\n2.345;6\n900;9\n";
+  EXPECT_EQ(inspected("europe.csv", europe).schema.parts().numbers, (NumberForm{',', true}));
+  // Nothing tells: who asks is asked.
+  const std::string either = "x,y\n\"1,234\",5\n\"2,345\",6\n900,9\n";
+  const auto with = [&](char decimal) {
+    const std::string said = file_with("said.csv", either);
+    const Inspection found = inspect(said, {.target = "y", .decimal = decimal});
+    return load_dataset(said, found.schema, false).features;
+  };
+  EXPECT_EQ(with('.'), (Numbers{1234, 2345, 900}));
+  EXPECT_EQ(with(','), (Numbers{1.234, 2.345, 900}));
+  // Three decimals everywhere are what they were.
+  const Inspection plain = inspected("plain.csv", "x,y\n1.234,5\n2.345,6\n9.123,9\n");
+  EXPECT_EQ(plain.schema.parts().numbers, NumberForm{});
+  // No number is one by half.
+  for (const char* cell : {"1,23", "12,34,567", ",123", "$", "1,234,5", "0,123.5", "$ $5x"}) {
+    EXPECT_FALSE(parse_adorned(cell, '.')) << cell;
+  }
+}
+
+TEST(Inspect, AmountsThatAreNotAllNumbers) {
   EXPECT_TRUE(says(refused("x,y\n1,$5\n2,$6\n3,free\n4,$7\n"), "line 2, column y: \"$5\""));
   // Who says so has categories.
   const std::string said = "x,y\n1,$5\n2,$7\n4,$5\n";

@@ -6,8 +6,6 @@
 #include <chrono>
 #include <string>
 
-#include "windhover/tools/data/table.h"
-
 namespace windhover {
 namespace {
 
@@ -188,14 +186,6 @@ bool is_missing_text(std::string_view text) {
   return is_one_of(trimmed(text), kMissing);
 }
 
-std::optional<double> parse_decimal(std::string_view text, char decimal) {
-  if (decimal == '.') return parse_number(text);
-  if (text.find('.') != std::string_view::npos) return std::nullopt;
-  std::string with_point(text);
-  std::ranges::replace(with_point, decimal, '.');
-  return parse_number(with_point);
-}
-
 std::optional<double> parse_date(std::string_view text, Reads order) {
   Cursor at(text);
   const auto days = order == Reads::kYearMonthDay
@@ -218,13 +208,13 @@ std::optional<double> parse_time(std::string_view text) {
   return at.at_end() ? hours : std::nullopt;
 }
 
-std::optional<double> read_cell(std::string_view text, Reads reads, char decimal) {
+std::optional<double> read_cell(std::string_view text, Reads reads, NumberForm form) {
   constexpr std::array<std::string_view, 6> kTrue = {"true", "yes", "y", "t", "on", "1"};
   constexpr std::array<std::string_view, 6> kFalse = {"false", "no", "n", "f", "off", "0"};
   text = trimmed(text);
   switch (reads) {
     case Reads::kNumber:
-      return parse_decimal(text, decimal);
+      return parse_written(text, form);
     case Reads::kBoolean:
       if (is_one_of(text, kTrue)) return 1.0;
       if (is_one_of(text, kFalse)) return 0.0;
@@ -239,10 +229,10 @@ std::optional<double> read_cell(std::string_view text, Reads reads, char decimal
   return std::nullopt;
 }
 
-std::string_view reads_text(Reads reads, char decimal) {
+std::string_view reads_text(Reads reads, NumberForm form) {
   switch (reads) {
     case Reads::kNumber:
-      return decimal == ',' ? "a finite number with a decimal comma" : "a finite number";
+      return form.decimal == ',' ? "a finite number with a decimal comma" : "a finite number";
     case Reads::kBoolean:
       return "true or false, yes or no, 1 or 0";
     case Reads::kYearMonthDay:
@@ -255,50 +245,6 @@ std::string_view reads_text(Reads reads, char decimal) {
       return "a time of day, hh:mm,";
   }
   return "a number";
-}
-
-bool has_groups_of_three(std::string_view text) {
-  text = trimmed(text);
-  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
-  const std::size_t first = text.find(',');
-  if (first == std::string_view::npos || first < 1 || first > 3) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool separates = i >= first && (i - first) % 4 == 0;
-    if (separates ? text[i] != ',' : !is_digit(text[i])) return false;
-  }
-  return (text.size() - first) % 4 == 0;
-}
-
-bool is_adorned_number(std::string_view text) {
-  constexpr std::array<std::string_view, 14> kSigns = {
-      "US$", "$", "€", "£", "¥", "₹", "%", "USD", "EUR", "GBP", "JPY", "CHF", "INR", "kr"};
-  text = trimmed(text);
-  // What is owed: -$5, or in brackets.
-  if (text.starts_with('(') && text.ends_with(')')) text = trimmed(text.substr(1, text.size() - 2));
-  if (text.starts_with('-')) text = trimmed(text.substr(1));
-  for (const std::string_view sign : kSigns) {
-    if (text.starts_with(sign)) text = trimmed(text.substr(sign.size()));
-    if (text.ends_with(sign)) text = trimmed(text.substr(0, text.size() - sign.size()));
-  }
-  if (parse_number(text) || parse_decimal(text, ',')) return true;
-  // The digits before a last decimal sign, in groups of three.
-  constexpr std::string_view kNoBreak = "\xC2\xA0";
-  for (const std::string_view group : {std::string_view(","), std::string_view("."),
-                                       std::string_view("'"), std::string_view(" "), kNoBreak}) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size();) {
-      const bool parts = text.substr(i).starts_with(group);
-      plain.push_back(parts ? ',' : text[i]);
-      i += parts ? group.size() : 1;
-    }
-    const std::size_t decimal = group == "." ? std::string::npos : plain.rfind('.');
-    const std::string_view whole = std::string_view(plain).substr(0, decimal);
-    const bool fraction_is_digits =
-        decimal == std::string::npos ||
-        std::ranges::all_of(std::string_view(plain).substr(decimal + 1), is_digit);
-    if (has_groups_of_three(whole) && fraction_is_digits) return true;
-  }
-  return false;
 }
 
 }  // namespace windhover

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "windhover/tools/data/written_number.h"
+
 namespace windhover {
 
 // How a text becomes a number.
@@ -22,10 +24,7 @@ enum class Reads : std::uint8_t {
 // around it allowed.
 bool is_missing_text(std::string_view text);
 
-// The three below expect no blanks around the text. Nothing: it is not of that form. O(size).
-
-// `decimal` is '.' or ','.
-std::optional<double> parse_decimal(std::string_view text, char decimal);
+// The two below expect no blanks around the text. Nothing: it is not of that form. O(size).
 
 // Parts are parted by - / . or a blank; a month may be an English name; the year has four digits or
 // two, which mean 1969 to 2068; year-month-day also without anything between (20240229) or without
@@ -36,16 +35,10 @@ std::optional<double> parse_date(std::string_view text, Reads order);
 std::optional<double> parse_time(std::string_view text);
 
 // Any of these. Blanks around the text are allowed.
-std::optional<double> read_cell(std::string_view text, Reads reads, char decimal);
+std::optional<double> read_cell(std::string_view text, Reads reads, NumberForm form);
 
 // What read_cell() expects, for a refusal.
-std::string_view reads_text(Reads reads, char decimal);
-
-// A number with something that is not read: a currency or percent sign, thousands separators.
-bool is_adorned_number(std::string_view text);
-// Digits in groups of three parted by commas, which may be a number below a thousand as well as one
-// of thousands: 1,234 but not 1,5.
-bool has_groups_of_three(std::string_view text);
+std::string_view reads_text(Reads reads, NumberForm form);
 
 }  // namespace windhover
 

@@ -141,9 +141,9 @@ char separator_of(std::string_view sample) {
 bool is_value(std::string_view text) {
   for (const Reads reads : {Reads::kNumber, Reads::kYearMonthDay, Reads::kDayMonthYear,
                             Reads::kMonthDayYear, Reads::kTime}) {
-    if (read_cell(text, reads, '.')) return true;
+    if (read_cell(text, reads, {})) return true;
   }
-  return read_cell(text, Reads::kNumber, ',').has_value() || is_adorned_number(text);
+  return parse_adorned(text, '.').has_value() || parse_adorned(text, ',').has_value();
 }
 
 bool has_header(const std::string& path, TableOptions form, std::string_view target) {

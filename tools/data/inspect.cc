@@ -10,6 +10,7 @@
 #include "windhover/tools/data/csv_form.h"
 #include "windhover/tools/data/inspect_column.h"
 #include "windhover/tools/data/inspect_notes.h"
+#include "windhover/tools/data/inspect_numbers.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -28,11 +29,12 @@ struct Facts {
   TargetTexts target_texts;
 };
 
-Facts facts_of(const std::string& path, const TableOptions& form, const InspectOptions& options) {
+Facts facts_of(const std::string& path, const TableOptions& form, const InspectOptions& options,
+               NumberForm numbers) {
   Table table(path, form);
   Facts facts;
   facts.names = table.columns();
-  facts.columns.resize(facts.names.size());
+  facts.columns.resize(facts.names.size(), ColumnFacts(numbers));
   facts.target = table.column(options.target);
   const auto is_missing = [&](std::string_view text) {
     return is_missing_text(text) ||
@@ -56,37 +58,6 @@ Facts facts_of(const std::string& path, const TableOptions& form, const InspectO
         fmt::format("no row of {} has a value of the target {}", path, facts.names[facts.target]));
   }
   return facts;
-}
-
-// One sign for the whole file: a comma where a column is numbers with it.
-char decimal_of(const Facts& facts, const std::string& path) {
-  const ColumnFacts::Cell* unsure = nullptr;
-  std::size_t comma = facts.names.size(), point = comma, unsure_column = comma;
-  for (std::size_t j = 0; j < facts.names.size(); ++j) {
-    const ColumnFacts& column = facts.columns[j];
-    if (column.has_point() && column.all_numbers('.')) point = j;
-    if (!column.has_comma() || !column.all_numbers(',')) continue;
-    if (column.has_sure_comma()) {
-      comma = j;
-    } else {
-      unsure = &column.first_comma();
-      unsure_column = j;
-    }
-  }
-  if (comma < facts.names.size()) {
-    if (point == facts.names.size()) return ',';
-    throw UserError(
-        fmt::format("{}: column {} has decimal commas and column {} decimal points; write them "
-                    "alike, or say which with --decimal \",\" or --decimal .",
-                    path, facts.names[comma], facts.names[point]));
-  }
-  if (unsure != nullptr) {
-    throw UserError(fmt::format(
-        "{}, line {}, column {}: \"{}\" may have thousands separators, which are not read, or a "
-        "decimal comma; write 1234.5, or say --decimal \",\"",
-        path, unsure->line, facts.names[unsure_column], unsure->text));
-  }
-  return '.';
 }
 
 // What else the target may be that looks like a number. Log-normal where that is clear: by a tenth
@@ -130,13 +101,14 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
     fail("is either a count of trials or has a --positive value");
   if (column.constant() && !options.trials)
     fail("is the same in every row; there is nothing to learn");
+  const bool numbers = column.all_numbers(decimal);
   const std::size_t different = facts.target_texts.sorted().size();
-  const bool two = !facts.target_texts.too_many() && different == 2;
+  // Of two amounts of money or percentages nobody means the two as such, unless he says so.
+  const bool two =
+      !facts.target_texts.too_many() && different == 2 && (column.adorned() == 0 || !numbers);
   const std::string how_many = facts.target_texts.too_many()
                                    ? fmt::format("more than {}", kMaxClasses)
                                    : fmt::to_string(different);
-  const bool numbers = column.all_numbers(decimal);
-  // Of two amounts of money or percentages nobody means the two as such, unless he says so.
   const bool categories_said = options.positive || wants(Response::kCategorical);
   if (!categories_said) check_adorned(name, column, decimal, path, kCategoriesOfTarget);
   if (options.positive || (two && (!model || wants(Response::kBernoulli)))) {
@@ -249,13 +221,14 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
   SchemaParts parts;
   parts.path = path;
   parts.table = detect_form(path, options.separator, options.header, options.target);
-  const Facts facts = facts_of(path, parts.table, options);
-  parts.decimal = options.decimal ? *options.decimal : decimal_of(facts, path);
+  Facts facts = facts_of(path, parts.table, options, {});
+  parts.numbers = number_form_of(facts.names, facts.columns, options.decimal, path);
+  if (parts.numbers.thousands) facts = facts_of(path, parts.table, options, parts.numbers);
   parts.target = facts.names[facts.target];
   parts.missing = MissingPolicy::kSkip;
   parts.missing_texts = options.missing_texts;
   std::string hint;
-  parts.target_rule = target_rule(facts, options, parts.decimal, path, hint);
+  parts.target_rule = target_rule(facts, options, parts.numbers.decimal, path, hint);
 
   const Table table(path, parts.table);
   const auto are_listed = [&](const std::vector<std::string>& names) {
@@ -313,7 +286,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     const std::string& name = facts.names[j];
     check_encoding(path, name);
     const ColumnPlan plan = plan_column(name, facts.columns[j],
-                                        {.decimal = parts.decimal,
+                                        {.decimal = parts.numbers.decimal,
                                          .dates = options.dates,
                                          .category = categories[j],
                                          .spline = splines[j],

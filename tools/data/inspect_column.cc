@@ -217,6 +217,17 @@ bool ColumnFacts::add_date(std::string_view text) {
   return true;
 }
 
+void ColumnFacts::add_meanings(std::string_view text, std::uint64_t line) {
+  const auto point = parse_adorned(text, '.');
+  const bool one_meaning = text.find_first_of(".,") == std::string_view::npos;
+  const auto comma = one_meaning ? point : parse_adorned(text, ',');
+  by_point_ += point.has_value();
+  by_comma_ += comma.has_value();
+  only_point_ += point && !comma;
+  only_comma_ += comma && !point;
+  if (point && comma && *point != *comma) note_first(first_of_two_meanings_, text, line);
+}
+
 void ColumnFacts::add(std::string_view text, std::uint64_t line) {
   ++cells_;
   if (!many_texts() && !texts_.contains(text)) {
@@ -224,6 +235,16 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
       cells_at_many_ = cells_;
     } else {
       texts_.emplace(text);
+    }
+  }
+  add_meanings(text, line);
+  if (form_.thousands && !parse_decimal(text, form_.decimal)) {
+    if (const auto value = parse_written(text, form_)) {
+      ++adorned_;
+      note_first(first_adorned_, text, line);
+      note_first(first_no_date_, text, line);
+      add_number(*value, text, line);
+      return;
     }
   }
   if (const auto value = parse_number(text)) {
@@ -236,9 +257,7 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
   if (text.find(',') != std::string_view::npos) {
     if (const auto value = parse_decimal(text, ',')) {
       ++comma_;
-      if (!has_groups_of_three(text)) ++sure_comma_;
       add_number(*value, text, line);
-      note_first(first_comma_, text, line);
       note_first(first_no_date_, text, line);
       return;
     }
@@ -249,9 +268,9 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
   note_first(first_no_date_, text, line);
   if (parse_time(text)) {
     ++times_;
-  } else if (read_cell(text, Reads::kBoolean, '.')) {
+  } else if (read_cell(text, Reads::kBoolean, {})) {
     ++booleans_;
-  } else if (is_adorned_number(text)) {
+  } else if (parse_adorned(text, '.') || parse_adorned(text, ',')) {
     ++adorned_;
     note_first(first_adorned_, text, line);
   }
@@ -272,16 +291,12 @@ bool ColumnFacts::identifies_rows() const {
 
 void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories) {
-  const std::uint64_t numbers = facts.numbers(decimal);
-  const std::uint64_t other = facts.numbers(decimal == ',' ? '.' : ',');
-  const std::uint64_t cells = facts.adorned() + std::max(numbers, other);
-  const bool most = facts.adorned() > 0 && 2 * cells > facts.cells();
-  const bool separated = other > numbers && facts.first_comma().line > 0;
-  if (!most && !(separated && nearly_all(cells, facts.cells()))) return;
-  refuse_cell(path, name, facts.adorned() > 0 ? facts.first_adorned() : facts.first_comma(),
-              fmt::format("has a currency or percent sign or thousands separators, which are not "
-                          "read: write 1234.5 in the whole column, or say --decimal \",\" for "
-                          "decimal commas, {}",
+  const bool most = 2 * facts.plain_or_adorned(decimal) > facts.cells();
+  if (facts.adorned() == 0 || facts.all_numbers(decimal) || !most) return;
+  refuse_cell(path, name, facts.first_adorned(),
+              fmt::format("has a currency or percent sign or thousands separators, and not all "
+                          "of the column can be read so: write 1234.5 or NA everywhere, or say "
+                          "--decimal \",\" for decimal commas, {}",
                           as_categories));
 }
 

@@ -27,6 +27,9 @@ class ColumnFacts {
     std::uint64_t line = 0;
   };
 
+  // Without `thousands` a number that is written so is none, and counts as adorned.
+  explicit ColumnFacts(NumberForm form = {}) : form_(form) {}
+
   void add(std::string_view text, std::uint64_t line);
   void add_missing(std::uint64_t line);
 
@@ -34,13 +37,23 @@ class ColumnFacts {
   std::uint64_t missing() const { return missing_; }
   const std::vector<std::uint64_t>& missing_lines() const { return missing_lines_; }
 
-  std::uint64_t numbers(char decimal) const { return plain_ + (decimal == ',' ? comma_ : point_); }
+  std::uint64_t numbers(char decimal) const {
+    return plain_or_adorned(decimal) - (form_.thousands ? 0 : adorned_);
+  }
+  // Those that are numbers with thousands, too.
+  std::uint64_t plain_or_adorned(char decimal) const {
+    return plain_ + adorned_ + (decimal == ',' ? comma_ : point_);
+  }
   bool all_numbers(char decimal) const { return cells_ > 0 && numbers(decimal) == cells_; }
   bool has_point() const { return point_ > 0; }
   bool has_comma() const { return comma_ > 0; }
-  // A decimal comma that cannot be one of thousands.
-  bool has_sure_comma() const { return sure_comma_ > 0; }
   std::uint64_t adorned() const { return adorned_; }
+  // Every cell is a number where that is the decimal sign and thousands may be parted.
+  bool all_written(char decimal) const {
+    return cells_ > 0 && (decimal == ',' ? by_comma_ : by_point_) == cells_;
+  }
+  // Some cell can be a number with that decimal sign alone.
+  bool tells(char decimal) const { return (decimal == ',' ? only_comma_ : only_point_) > 0; }
   // 0 and 1 or the like in every cell, words in some.
   bool all_booleans() const { return booleans_ == cells_ && plain_ < cells_; }
   // In how many cells a date of that order is.
@@ -65,7 +78,8 @@ class ColumnFacts {
 
   const Cell& first_adorned() const { return first_adorned_; }
   const Cell& first_no_number() const { return first_no_number_; }
-  const Cell& first_comma() const { return first_comma_; }
+  // The first that is one number with a decimal point and another with a decimal comma: 1,234.
+  const Cell& first_of_two_meanings() const { return first_of_two_meanings_; }
   const Cell& first_no_date() const { return first_no_date_; }
   const Cell& first_no_count() const { return first_no_count_; }
   const Cell& first_not_positive() const { return first_not_positive_; }
@@ -87,11 +101,14 @@ class ColumnFacts {
   };
 
   void add_number(double value, std::string_view text, std::uint64_t line);
+  void add_meanings(std::string_view text, std::uint64_t line);
   bool add_date(std::string_view text);
 
+  NumberForm form_;
   std::uint64_t cells_ = 0, missing_ = 0;
   std::vector<std::uint64_t> missing_lines_;
-  std::uint64_t plain_ = 0, point_ = 0, comma_ = 0, sure_comma_ = 0;
+  std::uint64_t plain_ = 0, point_ = 0, comma_ = 0;
+  std::uint64_t by_point_ = 0, by_comma_ = 0, only_point_ = 0, only_comma_ = 0;
   std::uint64_t adorned_ = 0, booleans_ = 0, times_ = 0;
   std::uint64_t year_first_ = 0, day_first_ = 0, month_first_ = 0;
   bool time_of_day_ = false, each_day_later_ = true;
@@ -103,7 +120,7 @@ class ColumnFacts {
   double previous_ = 0;
   std::set<std::string, std::less<>> texts_;
   std::uint64_t cells_at_many_ = 0;
-  Cell first_adorned_, first_no_number_, first_comma_, first_no_date_, first_no_count_;
+  Cell first_adorned_, first_no_number_, first_of_two_meanings_, first_no_date_, first_no_count_;
   Cell first_not_positive_;
   Scatter numbers_, logarithms_;
 };
@@ -130,8 +147,8 @@ struct ColumnPlan {
 ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
                        const ColumnChoices& choices, const std::string& path);
 
-// Refuses a column most of whose cells are numbers with a currency or percent sign or thousands
-// separators. `as_categories` is what to type to have them as categories.
+// Refuses a column most of whose cells, and not all, are numbers with a currency or percent sign or
+// thousands separators. `as_categories` is what to type to have them as categories.
 void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories);
 

@@ -14,7 +14,8 @@ nlohmann::ordered_json to_json(const Inspection& inspection) {
       {"separator", std::string(1, parts.table.separator)},
       {"header", parts.table.header},
       {"quotes", parts.table.quotes},
-      {"decimal", std::string(1, parts.decimal)},
+      {"decimal", std::string(1, parts.numbers.decimal)},
+      {"thousands", parts.numbers.thousands},
       {"target", {{"column", parts.target}, {"note", inspection.target_note}}},
       {"columns", nlohmann::ordered_json::array()}};
   const std::vector<std::string> names = parts.target_rule.class_names();
@@ -32,16 +33,18 @@ nlohmann::ordered_json to_json(const Inspection& inspection) {
 std::string describe_file(const nlohmann::ordered_json& file, const std::string& prefix) {
   const auto text = [](const nlohmann::ordered_json& value) { return value.get<std::string>(); };
   const std::string separator = text(file["separator"]);
-  std::string out =
-      fmt::format("{}{}: separator {}, {}{}{}\n{}target {}: {}\n", prefix, text(file["path"]),
-                  separator == "\t"  ? "tab"
-                  : separator == " " ? "blank"
-                                     : "\"" + separator + "\"",
-                  file["header"].get<bool>() ? "the first row names the columns"
-                                             : "no row of names, so that columns are numbers",
-                  file["decimal"] == "," ? ", decimal commas" : "",
-                  file["quotes"].get<bool>() ? "" : ", quotes are letters", prefix,
-                  text(file["target"]["column"]), text(file["target"]["note"]));
+  std::string out = fmt::format(
+      "{}{}: separator {}, {}{}{}{}\n{}target {}: {}\n", prefix, text(file["path"]),
+      separator == "\t"  ? "tab"
+      : separator == " " ? "blank"
+                         : "\"" + separator + "\"",
+      file["header"].get<bool>() ? "the first row names the columns"
+                                 : "no row of names, so that columns are numbers",
+      file["decimal"] == "," ? ", decimal commas" : "",
+      file["thousands"].get<bool>() ? ", thousands in groups of three, currency and percent signs"
+                                    : "",
+      file["quotes"].get<bool>() ? "" : ", quotes are letters", prefix,
+      text(file["target"]["column"]), text(file["target"]["note"]));
   std::size_t width = 6;
   for (const auto& c : file["columns"]) width = std::max(width, text(c["name"]).size());
   out += fmt::format("{}{:<{}}  {:<11}  {:>8}  {:>7}\n", prefix, "column", width, "read as",

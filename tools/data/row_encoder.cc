@@ -124,7 +124,7 @@ bool RowEncoder::encode_target(const Table& table, EncodedRow& row) const {
   const std::string_view text = table.text(*target_column_);
   const bool missing = schema_.is_missing(text) && !rule.lists(text);
   const std::optional<double> target =
-      missing ? std::nullopt : rule.encode(text, schema_.parts().decimal);
+      missing ? std::nullopt : rule.encode(text, schema_.parts().numbers);
   if (!target) {
     const std::string why = fmt::format("\"{}\" where {} is expected", text, rule.allowed());
     if (missing || !rule.lists_all()) return skip(table, *target_column_, row, why);

@@ -161,7 +161,7 @@ Schema::Cell Schema::encode_cell(std::size_t rule, std::string_view text, Encode
   }
   if (r.kind == FeatureRule::Kind::kCategory)
     return append_category(rule, text, row) ? Cell::kEncoded : Cell::kUnlisted;
-  const std::optional<double> value = read_cell(text, r.reads, parts_.decimal);
+  const std::optional<double> value = read_cell(text, r.reads, parts_.numbers);
   if (!value) return is_missing(text) ? Cell::kMissing : Cell::kUnreadable;
   append_number(rule, *value, row, scaled);
   return Cell::kEncoded;
@@ -174,7 +174,7 @@ bool Schema::lists(std::size_t rule, std::string_view text) const {
 }
 
 std::optional<double> Schema::offset_of(std::string_view text) const {
-  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.decimal);
+  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.numbers);
   if (!value || !parts_.offset->exposure) return value;
   return *value > 0 ? std::optional(std::log(*value)) : std::nullopt;
 }
@@ -184,14 +184,14 @@ const char* Schema::offset_text() const {
 }
 
 std::optional<double> Schema::weight_of(std::string_view text) const {
-  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.decimal);
+  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.numbers);
   const bool usable =
       value && (*value == 0 || (*value >= kLeastWeight && *value <= kLargestWeight));
   return usable ? value : std::nullopt;
 }
 
 std::optional<double> Schema::trials_of(std::string_view text) const {
-  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.decimal);
+  const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.numbers);
   return value && (*value == 0 || is_number_of_trials(*value)) ? value : std::nullopt;
 }
 
@@ -202,7 +202,7 @@ std::string Schema::refusal(std::size_t rule, Cell cell, std::string_view text) 
   if (r.kind == FeatureRule::Kind::kHash)
     return fmt::format("\"{}\" where a text of {} is expected", text, r.field);
   if (cell != Cell::kUnlisted)
-    return fmt::format("\"{}\" where {} is expected", text, reads_text(r.reads, parts_.decimal));
+    return fmt::format("\"{}\" where {} is expected", text, reads_text(r.reads, parts_.numbers));
   constexpr std::size_t kListed = 12;
   const auto listed = std::span(r.categories).first(std::min(r.categories.size(), kListed));
   return fmt::format("\"{}\" is no {} of the schema {}; there are {} of them: {}{}", text, r.field,

@@ -88,7 +88,7 @@ struct SchemaParts {
   std::optional<OffsetRule> offset;
   std::optional<std::string> weight;  // the field that says a row's weight
   TableOptions table;
-  char decimal = '.';
+  NumberForm numbers;
   MissingPolicy missing = MissingPolicy::kRefuse;
   std::vector<std::string> missing_texts;  // beside those of is_missing_text()
   bool sparse = false;
@@ -213,7 +213,7 @@ class Schema {
                  std::vector<std::string>& known) const;
   // Of a derived field that is given by its own name: 06 is 6.
   std::optional<double> own_number(std::string_view text) const {
-    return read_cell(text, Reads::kNumber, parts_.decimal);
+    return read_cell(text, Reads::kNumber, parts_.numbers);
   }
   // The name of a column whose value has overflowed; nothing: none has. NaN would be taken for a
   // value that is missing.

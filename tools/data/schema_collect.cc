@@ -151,7 +151,7 @@ Schema Schema::collected_from(const std::string& data_path) const {
         }
         const auto value = sources[r].derived != nullptr
                                ? derive(*sources[r].derived, text)
-                               : read_cell(text, rule.reads, parts_.decimal);
+                               : read_cell(text, rule.reads, parts_.numbers);
         if (!value) continue;
         if (category) {
           seen[r].add(fmt::format("{}", *value));

@@ -65,7 +65,7 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
     if (cell == Cell::kUnlisted) throw UserError(refusal(r, cell, text));
     if (cell != Cell::kEncoded) {
       throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
-                                  reads_text(rule.reads, parts_.decimal)));
+                                  reads_text(rule.reads, parts_.numbers)));
     }
     if (!lists(r, text)) row.unlisted.push_back(rule.field);
   }

@@ -172,7 +172,8 @@ Schema Schema::from_text(std::string_view text, const std::string& path) {
     parts.table.separator = parse_separator(*separator);
   parts.table.header = keys.flag("header").value_or(true);
   parts.table.quotes = keys.flag("quotes").value_or(true);
-  if (keys.has("decimal")) parts.decimal = keys.required_name("decimal", kDecimals);
+  if (keys.has("decimal")) parts.numbers.decimal = keys.required_name("decimal", kDecimals);
+  parts.numbers.thousands = keys.flag("thousands").value_or(false);
   if (keys.has("missing")) {
     constexpr std::array<std::pair<std::string_view, MissingPolicy>, 2> kPolicies = {
         {{"refuse", MissingPolicy::kRefuse}, {"skip", MissingPolicy::kSkip}}};

@@ -64,7 +64,9 @@ std::string Schema::to_toml() const {
                      separator == '\t' ? "\"tab\"" : toml_text(std::string(1, separator)),
                      parts_.table.header);
   if (!parts_.table.quotes) out += "quotes = false\n";
-  if (parts_.decimal != '.') out += fmt::format("decimal = \"{}\"\n", parts_.decimal);
+  const NumberForm numbers = parts_.numbers;
+  if (numbers.decimal != '.') out += fmt::format("decimal = \"{}\"\n", numbers.decimal);
+  if (numbers.thousands) out += "thousands = true\n";
   out +=
       fmt::format("missing = \"{}\"\n", parts_.missing == MissingPolicy::kSkip ? "skip" : "refuse");
   if (!parts_.missing_texts.empty())

@@ -119,7 +119,7 @@ std::string TargetRule::allowed() const {
   return kind == Kind::kCount ? "a whole number of at least 0" : "a finite number";
 }
 
-std::optional<double> TargetRule::encode(std::string_view text, char decimal) const {
+std::optional<double> TargetRule::encode(std::string_view text, NumberForm form) const {
   if (kind == Kind::kClasses) {
     const std::size_t place = place_of(classes, text);
     if (place == classes.size()) return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<double> TargetRule::encode(std::string_view text, char decimal) co
     if (negative && !same_category(text, *negative)) return std::nullopt;
     return 0.0;
   }
-  const std::optional<double> value = parse_decimal(text, decimal);
+  const std::optional<double> value = parse_written(text, form);
   if (!value) return std::nullopt;
   if (positive_above) return *value > *positive_above ? 1.0 : 0.0;
   if (kind == Kind::kPositive && !(*value > 0)) return std::nullopt;
@@ -177,7 +177,7 @@ std::vector<std::string> TargetTexts::sorted() const {
 
 std::string positive_of(const std::vector<std::string>& two) {
   const auto says_yes = [](const std::string& text) {
-    return read_cell(text, Reads::kBoolean, '.') == 1.0;
+    return read_cell(text, Reads::kBoolean, {}) == 1.0;
   };
   return says_yes(two.front()) && !says_yes(two.back()) ? two.front() : two.back();
 }

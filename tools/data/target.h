@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "windhover/tools/data/written_number.h"
+
 namespace windhover {
 
 struct TargetRule {
@@ -49,7 +51,7 @@ struct TargetRule {
   // What is allowed, for a refusal: "one of bus, car, van".
   std::string allowed() const;
   // The value; nothing when `text` is none that is allowed.
-  std::optional<double> encode(std::string_view text, char decimal) const;
+  std::optional<double> encode(std::string_view text, NumberForm form) const;
 };
 
 // The same text, or the same number: "1" is "1.0".

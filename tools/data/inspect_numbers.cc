@@ -1,0 +1,49 @@
+#include "windhover/tools/data/inspect_numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+NumberForm number_form_of(std::span<const std::string> names, std::span<const ColumnFacts> columns,
+                          std::optional<char> decimal, const std::string& path) {
+  const auto only_with_thousands = [&](char sign) {
+    return std::ranges::any_of(columns, [sign](const ColumnFacts& column) {
+      return column.all_written(sign) && !column.all_numbers(sign);
+    });
+  };
+  if (decimal) return {*decimal, only_with_thousands(*decimal)};
+  // The first column of numbers that tells the sign; names.size() where none does.
+  const auto told_by = [&](char sign) {
+    const auto found = std::ranges::find_if(columns, [sign](const ColumnFacts& column) {
+      return column.all_written(sign) && column.tells(sign);
+    });
+    return static_cast<std::size_t>(found - columns.begin());
+  };
+  const std::size_t point = told_by('.'), comma = told_by(',');
+  if (point < names.size() && comma < names.size()) {
+    throw UserError(
+        fmt::format("{}: column {} has decimal commas and column {} decimal points; write them "
+                    "alike, or say which with --decimal \",\" or --decimal .",
+                    path, names[comma], names[point]));
+  }
+  if (point == names.size() && comma == names.size()) {
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      const ColumnFacts::Cell& cell = columns[j].first_of_two_meanings();
+      const bool numbers = columns[j].all_written('.') || columns[j].all_written(',');
+      if (cell.line == 0 || !numbers || columns[j].all_numbers('.')) continue;  // 1.234 is plain
+      throw UserError(
+          fmt::format("{}, line {}, column {}: \"{}\" may have thousands separators or a decimal "
+                      "sign, and nothing in the file tells which; say --decimal . or --decimal "
+                      "\",\"",
+                      path, cell.line, names[j], cell.text));
+    }
+  }
+  const char sign = comma < names.size() ? ',' : '.';
+  return {sign, only_with_thousands(sign)};
+}
+
+}  // namespace windhover
