@@ -102,23 +102,26 @@ Status CheckpointWriter::finish() noexcept {
 
 Result<CheckpointReader> CheckpointReader::open(Folder& folder, const char* name,
                                                 std::span<std::byte> buffer) noexcept {
+  Result<CheckpointReader> reader = open_unverified(folder, name, buffer);
+  if (!reader.ok()) return reader;
+  if (const Error error = reader.value().verify(); !windhover::ok(error.status)) return error;
+  return reader;
+}
+
+Result<CheckpointReader> CheckpointReader::open_unverified(Folder& folder, const char* name,
+                                                           std::span<std::byte> buffer) noexcept {
   Result<File> opened =
       File::open(folder, name, OpenFile::kRead, "the checkpoint cannot be opened");
   if (!opened.ok()) return opened.error();
   CheckpointReader reader(std::move(opened).value(), buffer);
-  Error error = reader.read_facts();
-  if (windhover::ok(error.status)) error = reader.verify();
-  if (!windhover::ok(error.status)) return error;
+  if (const Error error = reader.read_facts(); !windhover::ok(error.status)) return error;
   return reader;
 }
 
 Result<CheckpointFacts> CheckpointReader::peek(Folder& folder, const char* name) noexcept {
-  Result<File> opened =
-      File::open(folder, name, OpenFile::kRead, "the checkpoint cannot be opened");
-  if (!opened.ok()) return opened.error();
-  CheckpointReader reader(std::move(opened).value(), {});
-  if (const Error error = reader.read_facts(); !windhover::ok(error.status)) return error;
-  return reader.facts_;
+  const Result<CheckpointReader> reader = open_unverified(folder, name, {});
+  if (!reader.ok()) return reader.error();
+  return reader.value().facts();
 }
 
 Error CheckpointReader::read_facts() noexcept {

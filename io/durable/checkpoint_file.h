@@ -62,6 +62,10 @@ class CheckpointReader final : public Source {
   static Result<CheckpointReader> open(Folder& folder, const char* name,
                                        std::span<std::byte> buffer) noexcept;
 
+  // Header and length are checked and nothing else, O(1): what is read is the reader's to verify.
+  static Result<CheckpointReader> open_unverified(Folder& folder, const char* name,
+                                                  std::span<std::byte> buffer) noexcept;
+
   // Header and length only: what the file says of itself, not verified. O(1).
   static Result<CheckpointFacts> peek(Folder& folder, const char* name) noexcept;
 

@@ -82,6 +82,10 @@ Result<CheckpointReader> KeptFolder::open(std::uint64_t number) {
   return CheckpointReader::open(folder_, checkpoint_name(number).c_str(), buffer_);
 }
 
+Result<CheckpointReader> KeptFolder::open_unverified(std::uint64_t number) {
+  return CheckpointReader::open_unverified(folder_, checkpoint_name(number).c_str(), buffer_);
+}
+
 std::optional<LogIdentity> KeptFolder::log_identity() {
   const Result<LogIdentity> identity = read_log_identity(folder_);
   if (identity.ok()) {

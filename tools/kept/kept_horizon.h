@@ -9,8 +9,9 @@
 
 namespace windhover {
 
-// As the newest good checkpoint says; nothing: there is none, or no folder. Reads one checkpoint
-// from end to end, or several where the newest are damaged.
+// As the newest good checkpoint says; nothing: there is none, or no folder. Reads of each its first
+// part alone, up to the configuration; from end to end only where they do not agree, or one cannot
+// be read so far.
 std::optional<Horizon> kept_horizon(const std::string& folder);
 
 }  // namespace windhover
