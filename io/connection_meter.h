@@ -46,6 +46,12 @@ class ConnectionMeter {
                now_ns);
   }
 
+  // It was refused, and over its limits before: see TokenBucket::fine().
+  void refused(std::uint32_t frames, std::size_t bytes, std::int64_t now_ns) noexcept {
+    frames_.fine(frames, limits_.frames, now_ns);
+    bytes_.fine(bytes, limits_.bytes, now_ns);
+  }
+
   // How long it is not to be read; 0: it may be.
   std::int64_t wait_ns(std::int64_t now_ns) const noexcept {
     return std::max({frames_.wait_ns(now_ns), bytes_.wait_ns(now_ns), questions_.wait_ns(now_ns),

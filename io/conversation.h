@@ -13,6 +13,7 @@
 #include "windhover/io/ack_queue.h"
 #include "windhover/io/durable/frame_feed.h"
 #include "windhover/io/messages.h"
+#include "windhover/io/operator_place.h"
 #include "windhover/io/producer_table.h"
 #include "windhover/io/query_handler.h"
 #include "windhover/io/replies.h"
@@ -31,13 +32,6 @@ struct ModelContext {
 };
 
 class Conversation;
-
-// What a connection is there for.
-enum class PlaceKind : std::uint8_t {
-  kEverybodys,
-  kStatus,  // it may say Hello and ask Status, and becomes an admin's if it is one
-  kAdmins,  // likewise, and who is none is refused at Hello
-};
 
 // Who may have a place, as an endpoint knows that sees all connections.
 class Places {

@@ -29,7 +29,7 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       memory_(memory),
       state_(state),
       io_(1),
-      operator_place_(memory.sessions.last(OperatorPlace::kSessions),
+      operator_place_(memory.sessions.last(kOperatorSessions),
                       state.access != nullptr && state.access->has_file()),
       tcp_(io_, *this, state.counters),
       unix_(io_, *this, state.counters),

@@ -29,15 +29,17 @@ struct EndpointMemory : ConversationMemory {
   EndpointMemory(Arena& arena, const Limits& limits, std::size_t model_count) noexcept
       : ConversationMemory(arena, limits, model_count),
         long_predict(arena, limits),
-        queue(arena, limits.max_sessions + OperatorPlace::kSessions),
-        sessions(arena.make_array<Session>(limits.max_sessions + OperatorPlace::kSessions, arena,
-                                           limits, context)) {
+        queue(arena, limits.max_sessions + kOperatorSessions),
+        sessions(arena.make_array<Session>(limits.max_sessions + kOperatorSessions, arena, limits,
+                                           context)),
+        addresses(arena.allocate<std::uint64_t>(limits.max_sessions)) {
     context.long_predict = &long_predict;
   }
 
   LongPredict long_predict;
   FairQueue queue;
-  std::span<Session> sessions;  // the last ones are the operator's
+  std::span<Session> sessions;         // the last ones are the operator's
+  std::span<std::uint64_t> addresses;  // room for those of strangers
 };
 
 // What else the observe thread does for the server beside its connections. On that thread.
@@ -128,7 +130,7 @@ class Endpoint final : private SessionHost, private ConnectionSink, private Plac
   ServerState& state_;
   EndpointDuties* duties_ = nullptr;
   IoContext io_;
-  OperatorPlace operator_place_;
+  OperatorPlace<std::span<Session>> operator_place_;
   Listener tcp_;
   Listener unix_;
   Listener inner_;

@@ -1,9 +1,11 @@
 // Who gets a place at an endpoint.
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "windhover/io/codec.h"
+#include "windhover/io/crowd.h"
 #include "windhover/io/endpoint.h"
 
 namespace windhover {
@@ -21,24 +23,29 @@ bool Endpoint::on_connection(Stream& socket) noexcept {
     begin(*free, socket, PlaceKind::kEverybodys);
     return true;
   }
-  Session* const kept = operator_place_.take(socket, state_.clock->now_ns());
-  if (kept == nullptr) {
+  const auto kept = operator_place_.take(socket, state_.clock->now_ns());
+  if (kept.soon) return false;
+  if (kept.session == nullptr) {
     refuse(socket);
     return true;
   }
   state_.counters.add(IoCounter::kOperatorConnections);
-  begin(*kept, socket, is_local(socket) ? PlaceKind::kStatus : PlaceKind::kAdmins);
+  begin(*kept.session, socket, is_local(socket) ? PlaceKind::kStatus : PlaceKind::kAdmins);
   return true;
 }
 
-// Lets one go: one that lingers, or else the oldest, so that a newcomer has a millisecond a place
-// to say Hello (Listener::kPlaceAgain). False: all have said Hello. True: there is room, or will be
-// when one that is closed has come back.
+// Lets one go: one that lingers, or else the oldest of the address that most strangers are at. So a
+// crowd from one address makes room for itself, and one who comes from elsewhere has until it is
+// among the most to say Hello; of many addresses each newcomer has a millisecond a place
+// (Listener::kPlaceAgain). False: all have said Hello. True: there is room, or will be when one
+// that is closed has come back.
 bool Endpoint::make_room() noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
   if (std::ranges::any_of(everybodys, &Session::is_closing)) return true;
-  const auto claim = [](const Session& session) {
-    return std::pair(session.is_open(), session.begun_ns());
+  const std::uint64_t crowded = crowded_address(everybodys, memory_.addresses);
+  const auto claim = [crowded](const Session& session) {
+    const bool alone = session.is_stranger() && session.address() != crowded;
+    return std::tuple(session.is_open(), alone, session.begun_ns());
   };
   Session* victim = nullptr;
   for (Session& session : everybodys) {

@@ -1,7 +1,5 @@
 #include "windhover/io/operator_place.h"
 
-#include <algorithm>
-
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -21,26 +19,6 @@ bool is_local(Stream& socket) noexcept {
   if (peer.ss_family != AF_INET6) return false;
   const in6_addr& v6 = reinterpret_cast<const sockaddr_in6&>(peer).sin6_addr;
   return IN6_IS_ADDR_LOOPBACK(&v6) || (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == kLoopbackNet);
-}
-
-Session* OperatorPlace::take(Stream& socket, std::int64_t now_ns) noexcept {
-  if (!identities_ && !is_local(socket)) return nullptr;
-  const auto free = std::ranges::find_if(sessions_, &Session::is_free);
-  if (free == sessions_.end()) return nullptr;
-  const auto owner = std::ranges::find_if(
-      sessions_, [](const Session& s) { return s.is_open() && s.is_on_trial(); });
-  if (owner == sessions_.end()) return &*free;
-  if (owner->is_greeted()) return nullptr;
-  ErrorCode ignored;
-  const bool speaks = socket.available(ignored) > 0;
-  if (!speaks && now_ns - owner->begun_ns() <= kHelloNs) return nullptr;
-  owner->abort();
-  return &*free;
-}
-
-bool OperatorPlace::admins_is_free() const noexcept {
-  return std::ranges::none_of(sessions_,
-                              [](const Session& s) { return s.is_open() && !s.is_on_trial(); });
 }
 
 }  // namespace windhover

@@ -44,6 +44,7 @@ void Session::begin(Stream&& socket, PlaceKind place) noexcept {
   peer_finished_ = false;
   meter_.begin(context_.state->limits.connection);
   throttled_since_ns_ = 0;
+  address_ = Credential::of_address(socket_->native_handle()).number();
   begun_ns_ = heard_ns_ = written_ns_ = now();
   waiting_since_ns_ = frame_since_ns_ = log_waiting_since_ns_ = 0;
   owed_bytes_ = 0;

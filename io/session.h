@@ -69,7 +69,11 @@ class Session {
     return state_ == State::kLingering ||
            ((state_ == State::kOpen || state_ == State::kLastWords) && !is_greeted());
   }
+  bool is_lingering() const noexcept { return state_ == State::kLingering; }
   bool is_closing() const noexcept { return state_ == State::kClosed; }
+  bool is_stranger() const noexcept { return gives_way() && !is_lingering() && !is_greeted(); }
+  // Of where the peer is, see Credential::of_address(): what tells addresses apart.
+  std::uint64_t address() const noexcept { return address_; }
   const Conversation& conversation() const noexcept { return conversation_; }
   // Whether its peer has not sent a byte yet.
   bool is_mute() noexcept;
@@ -173,6 +177,7 @@ class Session {
   std::int64_t written_ns_ = 0;  // when the peer last took something, or had nothing to take
   std::int64_t lingering_since_ns_ = 0;
   std::int64_t begun_ns_ = 0;
+  std::uint64_t address_ = 0;
   std::int64_t frame_since_ns_ = 0;  // when the frame that is not whole began to come; 0: none
   // Bytes of replies that had to wait at one time, of which so many are left; those that came
   // behind them are looked at when these are taken.

@@ -21,7 +21,7 @@ bool Session::peer_is_gone(std::int64_t now_ns) noexcept {
 // While it waits for the window, for room or for its turn the session does not listen.
 bool Session::peer_is_late(std::int64_t now_ns) const noexcept {
   const Limits& limits = context_.state->limits;
-  if (is_on_trial() && now_ns - begun_ns_ > OperatorPlace::kLifeNs) return true;
+  if (is_on_trial() && now_ns - begun_ns_ > kOperatorLifeNs) return true;
   if (!read_.under_way) return false;
   if (state_ == State::kOpen) {
     if (!conversation_.is_greeted() && now_ns - begun_ns_ > limits.hello_timeout_ns) return true;

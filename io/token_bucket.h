@@ -15,7 +15,7 @@ class TokenBucket {
   static constexpr std::int64_t kSecondNs = 1'000'000'000;
 
   // Full.
-  void reset() noexcept { full_ns_ = 0; }
+  void reset() noexcept { *this = {}; }
 
   // `rate`: tokens a second; 0: no limit.
   void take(std::uint64_t tokens, std::uint64_t rate, std::int64_t now_ns) noexcept {
@@ -23,6 +23,15 @@ class TokenBucket {
     const double lasts_ns =
         static_cast<double>(tokens) * static_cast<double>(kSecondNs) / static_cast<double>(rate);
     full_ns_ = std::max(full_ns_, now_ns) + static_cast<std::int64_t>(lasts_ns);
+    fined_ = 0;
+  }
+
+  // For what was refused: a bucket at most until something is taken again, so that whoever goes on
+  // although it is refused does not owe for ever.
+  void fine(std::uint64_t tokens, std::uint64_t rate, std::int64_t now_ns) noexcept {
+    const std::uint64_t fined = std::min(rate, fined_ + std::min(tokens, rate));
+    take(fined - std::min(fined, fined_), rate, now_ns);
+    fined_ = fined;
   }
 
   // How long until there is a token; 0: there is one.
@@ -32,6 +41,7 @@ class TokenBucket {
 
  private:
   std::int64_t full_ns_ = 0;
+  std::uint64_t fined_ = 0;  // since something was taken
 };
 
 }  // namespace windhover

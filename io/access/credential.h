@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace windhover {
@@ -36,6 +37,13 @@ struct Credential {
   // Where the peer of a socket is: its address, of IPv6 the network (/64); over a Unix-domain
   // socket its user.
   static Credential of_address(int descriptor) noexcept;
+
+  // Of an address: what tells it from others.
+  std::uint64_t number() const noexcept {
+    std::uint64_t number = 0;
+    std::memcpy(&number, key.data(), sizeof number);
+    return number;
+  }
 
   // In constant time as far as the keys go.
   bool same_as(const Credential& other) const noexcept;

@@ -1,7 +1,6 @@
 #include "windhover/io/http/http_connection.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 
 namespace windhover {
@@ -25,19 +24,19 @@ HttpConnection::HttpConnection(IoContext& io, const HttpConfig& config, HttpHand
       links_(links),
       host_(host),
       socket_(io, state.counters),
-      conversation_(config, handler),
+      conversation_(config, handler, &host),
       memory_(std::max<std::size_t>(config.header_cap, 16 * 1024)),
       input_(memory_) {
   handler_memory_.count_in(state.counters);
 }
 
-void HttpConnection::begin(Stream&& socket) noexcept {
+void HttpConnection::begin(Stream&& socket, PlaceKind place) noexcept {
   const bool begun = socket_.begin(std::move(socket), state_of_server_.tls, clock_.now_ns());
-  conversation_.begin();
+  conversation_.begin({}, place);
   conversation_.come_from(Credential::of_address(socket_.native_handle()));
   input_.clear();
   first_ = true;
-  since_ns_ = clock_.now_ns();
+  begun_ns_ = since_ns_ = clock_.now_ns();
   state_ = State::kReading;
   if (!begun) return abort();
   read();
@@ -61,16 +60,14 @@ HttpConnection::GivesWay HttpConnection::gives_way() const noexcept {
   return idle ? GivesWay::kIdle : GivesWay::kNever;
 }
 
-std::uint64_t HttpConnection::address() const noexcept {
-  std::uint64_t address = 0;
-  std::memcpy(&address, conversation_.from().key.data(), sizeof address);
-  return address;
-}
-
 void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
   if (state_ == State::kFree || state_ == State::kClosed) return;
   if (state_ == State::kReading && socket_.shakes_hands_too_long(now_ns)) {
     state_of_server_.counters.add(IoCounter::kTlsTimeouts);
+    return abort();
+  }
+  if (is_on_trial() && is_open() && now_ns - begun_ns_ > kOperatorLifeNs) {
+    handler_.counters().add(HttpCounter::kTimeouts);
     return abort();
   }
   if (now_ns - since_ns_ < allowed_ns()) return;
@@ -87,7 +84,7 @@ void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
 }
 
 void HttpConnection::turn() noexcept {
-  if (Credential who; socket_.tells_who(who)) conversation_.begin(who);
+  if (Credential who; socket_.tells_who(who)) conversation_.begin(who, conversation_.place());
   output_.bytes.clear();
   output_.sent = 0;
   const bool had_begun = conversation_.has_begun();

@@ -21,7 +21,7 @@ namespace windhover {
 
 class HttpConnection;
 
-class HttpConnectionHost {
+class HttpConnectionHost : public HttpPlaces {
  public:
   // A request has come whole: call take_turn() when it is its turn.
   virtual void on_question(HttpConnection& connection) noexcept = 0;
@@ -45,17 +45,28 @@ class HttpConnection final : private ObserveAsker {
                  std::deque<ObserveLink>& links, HttpConnectionHost& host);
 
   bool is_free() const noexcept { return state_ == State::kFree; }
+  bool is_open() const noexcept { return !is_free() && !is_closing() && !is_lingering(); }
+  bool is_lingering() const noexcept { return state_ == State::kLingering; }
   bool is_closing() const noexcept { return state_ == State::kClosed; }
+  // Whether it is on a place kept for who looks after the server, and not an admin.
+  bool is_on_trial() const noexcept { return conversation_.place() != PlaceKind::kEverybodys; }
+  // Whether somebody is known at it, or a request has come whole.
+  bool is_greeted() const noexcept {
+    return conversation_.has_been_known() || state_ != State::kReading;
+  }
+  const HttpConversation& conversation() const noexcept { return conversation_; }
   // How readily it may be let go for one that comes: what lingers first, then who has shown no
   // identity, then who has nothing under way; kNever: it is being answered.
   enum class GivesWay : std::uint8_t { kLingers, kStranger, kIdle, kNever };
   GivesWay gives_way() const noexcept;
+  bool is_stranger() const noexcept { return gives_way() == GivesWay::kStranger; }
   std::int64_t since_ns() const noexcept { return since_ns_; }
+  std::int64_t begun_ns() const noexcept { return begun_ns_; }
   // Of where the peer is, see Credential::of_address(): what tells addresses apart.
-  std::uint64_t address() const noexcept;
+  std::uint64_t address() const noexcept { return conversation_.from().number(); }
 
   // Takes a connected socket over. REQUIRES: is_free().
-  void begin(Stream&& socket) noexcept;
+  void begin(Stream&& socket, PlaceKind place = PlaceKind::kEverybodys) noexcept;
   // After on_question().
   void take_turn() noexcept;
 
@@ -111,6 +122,7 @@ class HttpConnection final : private ObserveAsker {
   bool under_way_ = false;
   bool first_ = true;  // nothing has been answered yet
   State state_ = State::kFree;
+  std::int64_t begun_ns_ = 0;
   std::int64_t since_ns_ = 0;  // that what is being waited for began
 };
 

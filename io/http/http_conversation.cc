@@ -97,13 +97,19 @@ void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool wi
 
 }  // namespace
 
-HttpConversation::HttpConversation(const HttpConfig& config, HttpHandler& handler)
-    : header_cap_(config.header_cap), body_cap_(config.body_cap), handler_(handler) {}
+HttpConversation::HttpConversation(const HttpConfig& config, HttpHandler& handler,
+                                   HttpPlaces* places)
+    : header_cap_(config.header_cap),
+      body_cap_(config.body_cap),
+      handler_(handler),
+      places_(places) {}
 
 HttpConversation::~HttpConversation() = default;
 
-void HttpConversation::begin(const Credential& peer) noexcept {
+void HttpConversation::begin(const Credential& peer, PlaceKind place) noexcept {
   peer_ = last_ = peer;
+  identity_ = {};
+  place_ = place;
   parser_.reset();
   known_ = false;
   begun_ = false;
@@ -172,9 +178,10 @@ void HttpConversation::admit(std::string& out, bool may_answer, Turn& turn) {
     last_ = request.who;
     known_ = known_ || handler_.is_known(request.who);
     HttpAnswer refusal;
-    if (handler_.is_over_limits(request, refusal)) {
+    const bool over_limits = handler_.is_over_limits(request, refusal);
+    if (over_limits || !may_ask(request, refusal)) {
       manner_ = manner_of_request();
-      manner_.keep = manner_.keep && whole;
+      manner_.keep = manner_.keep && whole && over_limits;
       parser_.reset();
       turn.end = write(refusal, out);
       return;
@@ -252,7 +259,7 @@ void HttpConversation::throw_away(std::size_t bytes) noexcept {
 }
 
 HttpConversation::End HttpConversation::write(const HttpAnswer& answer, std::string& out) {
-  const bool keep = manner_.keep && !stopping_;
+  const bool keep = manner_.keep && !stopping_ && place_ == PlaceKind::kEverybodys;
   handler_.counters().add(counter_of(answer.status));
   write_answer(answer, manner_.version, keep, manner_.with_body, out);
   begun_ = admitted_ = false;

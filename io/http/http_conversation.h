@@ -10,14 +10,32 @@
 
 #include "windhover/io/http/http_config.h"
 #include "windhover/io/http/http_handler.h"
+#include "windhover/io/operator_place.h"
 
 namespace windhover {
+
+class HttpConversation;
+
+// Who may have a place, as the server knows that sees all connections.
+class HttpPlaces {
+ public:
+  // Whether this one may be one of the identity's, which may have so many: another one of it that
+  // has nothing under way gives way.
+  virtual bool has_place(const HttpConversation& as, const Credential& who,
+                         std::uint64_t most) noexcept = 0;
+  // Whether an admin who has come when all is taken may stay.
+  virtual bool admins_is_free() noexcept = 0;
+
+ protected:
+  ~HttpPlaces() = default;
+};
 
 // One connection's half of HTTP/1.1, without the connection: bytes received in, answers out. Reads
 // with Beast's parser: heads of at most header_cap bytes, bodies of at most body_cap.
 class HttpConversation {
  public:
-  HttpConversation(const HttpConfig& config, HttpHandler& handler);
+  // `places` null: there are no others.
+  HttpConversation(const HttpConfig& config, HttpHandler& handler, HttpPlaces* places = nullptr);
   ~HttpConversation();
   HttpConversation(const HttpConversation&) = delete;
   HttpConversation& operator=(const HttpConversation&) = delete;
@@ -36,7 +54,9 @@ class HttpConversation {
   };
 
   // A new peer, and what is known of who it is.
-  void begin(const Credential& peer = {}) noexcept;
+  void begin(const Credential& peer = {}, PlaceKind place = PlaceKind::kEverybodys) noexcept;
+  // An admin's becomes everybody's when it has shown that it is one.
+  PlaceKind place() const noexcept { return place_; }
   // Where it is, see Credential::of_address().
   void come_from(const Credential& from) noexcept { from_ = from; }
   const Credential& from() const noexcept { return from_; }
@@ -64,6 +84,8 @@ class HttpConversation {
   bool has_head() const noexcept;
   // Whether a request of it was of somebody with an identity, or nobody needs one.
   bool has_been_known() const noexcept { return known_; }
+  // Whose it is; of strangers, and where there are no identities, of kind kNone.
+  const Credential& identity() const noexcept { return identity_; }
 
  private:
   struct Parser;
@@ -76,6 +98,7 @@ class HttpConversation {
   Manner manner_of_request() const;
   Turn parse(std::span<const std::byte> input, std::string& out, bool may_answer);
   void admit(std::string& out, bool may_answer, Turn& turn);
+  bool may_ask(const HttpRequest& request, HttpAnswer& refusal);
   bool is_whole() const noexcept;
   HttpRequest request_so_far() const;
   HttpRequest nothing_of(std::size_t bytes) const noexcept;
@@ -86,10 +109,13 @@ class HttpConversation {
   const std::uint32_t header_cap_;
   const std::uint32_t body_cap_;
   HttpHandler& handler_;
+  HttpPlaces* const places_;
+  PlaceKind place_ = PlaceKind::kEverybodys;
   std::unique_ptr<Parser> parser_;  // of the request under way
   Credential peer_;
   Credential from_;
-  Credential last_;        // who asked last
+  Credential last_;  // who asked last
+  Credential identity_;
   std::size_t bytes_ = 0;  // of the request under way
   bool begun_ = false;
   bool admitted_ = false;  // its head has come, and who asks is within its limits

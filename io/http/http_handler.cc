@@ -67,11 +67,11 @@ HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerSta
       start_time_seconds_(seconds_since_1970()) {}
 
 void HttpHandler::charge_broken(const HttpRequest& request) {
-  meters_.charge(request, false, QuestionCost::kFrameNs, state_.clock->now_ns());
+  meters_.refuse(request, true, state_.clock->now_ns());
 }
 
 void HttpHandler::charge_thrown_away(const HttpRequest& request) {
-  meters_.read(request, state_.clock->now_ns());
+  meters_.refuse(request, false, state_.clock->now_ns());
 }
 
 bool HttpHandler::is_over_limits(const HttpRequest& request, HttpAnswer& refusal) {
@@ -144,6 +144,18 @@ HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
 
 bool HttpHandler::is_known(const Credential& who) const noexcept {
   return state_.access == nullptr || state_.access->anywhere(who).any();
+}
+
+bool HttpHandler::is_identity(const Credential& who) const noexcept {
+  return state_.access != nullptr && state_.access->has_file() && is_known(who);
+}
+
+bool HttpHandler::is_admin(const Credential& who) const noexcept {
+  return state_.access != nullptr && state_.access->anywhere(who).has(Role::kAdmin);
+}
+
+std::uint64_t HttpHandler::most_connections(const Credential& who) const noexcept {
+  return state_.access->limits(who).in_place_of(state_.limits.connection).connections;
 }
 
 bool HttpHandler::may(const HttpRequest& request, HttpNeeds needs) const noexcept {

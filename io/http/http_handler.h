@@ -53,6 +53,8 @@ class HttpHandler {
 
   // Whether it asks if the server is alive, or ready: everybody may at any time, and before others.
   static bool is_sign_of_life(const HttpRequest& request) noexcept;
+  // Whether it asks what may be asked on a place kept for the status.
+  static bool is_status(const HttpRequest& request) noexcept;
 
   // Of a request whose head has come: whether who asks is over its limits, and the answer then. It
   // pays for the bytes that have come.
@@ -64,6 +66,12 @@ class HttpHandler {
 
   // Whether it has a role on any model.
   bool is_known(const Credential& who) const noexcept;
+  // Whether it has one because it is known who it is.
+  bool is_identity(const Credential& who) const noexcept;
+  bool is_admin(const Credential& who) const noexcept;  // of one model at least
+  // How many connections it may have; 0: as many as there are.
+  std::uint64_t most_connections(const Credential& who) const noexcept;
+  void count_place_refused() noexcept { state_.counters.add(IoCounter::kPlacesRefused); }
 
   // Looks at the other threads' signs of life: several times in stall_timeout.
   void look() noexcept;

@@ -8,6 +8,7 @@
 #include "windhover/io/conversation_memory.h"
 #include "windhover/io/fair_queue.h"
 #include "windhover/io/http/http_config.h"
+#include "windhover/io/operator_place.h"
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/engine.h"
 
@@ -22,7 +23,7 @@ struct HttpMemory {
     reply = arena.allocate<std::byte>(limits.reply_buffer);
     readers = arena.make_array<std::optional<Reader>>(model_count);
     conversations.emplace(arena, limits, model_count);
-    queue.emplace(arena, config.max_connections);
+    queue.emplace(arena, config.max_connections + kOperatorSessions);
   }
 
   // As ConversationMemory::change().

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "windhover/io/question_cost.h"
+
 namespace windhover {
 
 std::int64_t HttpMeters::wait_ns(const HttpRequest& request, std::int64_t now_ns) {
@@ -9,9 +11,13 @@ std::int64_t HttpMeters::wait_ns(const HttpRequest& request, std::int64_t now_ns
   return meter == nullptr ? 0 : meter->wait_ns(now_ns);
 }
 
-void HttpMeters::read(const HttpRequest& request, std::int64_t now_ns) {
+void HttpMeters::refuse(const HttpRequest& request, bool broken, std::int64_t now_ns) {
   ConnectionMeter* const meter = meter_of(request, now_ns);
-  if (meter != nullptr) meter->read(request.bytes, now_ns);
+  if (meter == nullptr) return;
+  const std::uint32_t frames = broken ? 1 : 0;
+  if (meter->wait_ns(now_ns) > 0) return meter->refused(frames, request.bytes, now_ns);
+  meter->read(request.bytes, now_ns);
+  meter->handled(frames, 0, broken ? QuestionCost::kFrameNs : 0, now_ns);
 }
 
 void HttpMeters::charge(const HttpRequest& request, bool question, std::int64_t cost_ns,

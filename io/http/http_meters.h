@@ -27,8 +27,9 @@ class HttpMeters {
   // How long it is until who asks may ask again; 0: it may now. O(kMost + identities).
   std::int64_t wait_ns(const HttpRequest& request, std::int64_t now_ns);
 
-  // Its bytes have come, and are not answered.
-  void read(const HttpRequest& request, std::int64_t now_ns);
+  // Its bytes have come, and are not answered, or as what is no request. Who is over its limits
+  // already pays a second's worth for all of these at most, until one is answered again.
+  void refuse(const HttpRequest& request, bool broken, std::int64_t now_ns);
 
   // It has been answered, and that has cost so much.
   void charge(const HttpRequest& request, bool question, std::int64_t cost_ns, std::int64_t now_ns);

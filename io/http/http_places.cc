@@ -1,10 +1,12 @@
 // Which connections HTTP has, and which of them is answered next.
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
+#include "windhover/io/crowd.h"
 #include "windhover/io/http/http_server.h"
 
 namespace windhover {
@@ -20,60 +22,79 @@ constexpr std::string_view kFull =
 // While all connections are taken those that nobody is known at, or that are idle, give way to who
 // comes.
 bool HttpServer::on_connection(Stream& socket) noexcept {
-  const auto is_free = [](const auto& connection) { return connection->is_free(); };
-  auto free = std::ranges::find_if(connections_, is_free);
-  if (free == connections_.end() && make_room()) {
-    free = std::ranges::find_if(connections_, is_free);
-    if (free == connections_.end()) return false;
+  auto all = everybodys();
+  auto free = std::ranges::find_if(all, &HttpConnection::is_free);
+  if (free == all.end() && make_room()) {
+    free = std::ranges::find_if(all, &HttpConnection::is_free);
+    if (free == all.end()) return false;
   }
-  if (free == connections_.end()) {
+  if (free != all.end()) {
+    begin(*free, socket, PlaceKind::kEverybodys);
+    return true;
+  }
+  const auto kept = operator_place_->take(socket, state_.clock->now_ns());
+  if (kept.soon) return false;
+  if (kept.session == nullptr) {
     refuse(socket);
     return true;
   }
-  handler_.counters().add(HttpCounter::kConnectionsAccepted);
-  memory_.queue->begin(number_of(**free));
-  state_.of(EndpointKind::kHttp).sessions.store(++open_, std::memory_order_relaxed);
-  (*free)->begin(std::move(socket));
+  state_.counters.add(IoCounter::kOperatorConnections);
+  begin(*kept.session, socket, is_local(socket) ? PlaceKind::kStatus : PlaceKind::kAdmins);
   return true;
 }
 
-// Where most strangers are; of equals any.
-std::uint64_t HttpServer::crowded_address() noexcept {
-  addresses_.clear();
-  for (const auto& connection : connections_) {
-    if (connection->gives_way() != HttpConnection::GivesWay::kStranger) continue;
-    addresses_.push_back(connection->address());
-  }
-  std::ranges::sort(addresses_);
-  std::uint64_t found = 0;
-  std::ptrdiff_t most = 0;
-  for (auto at = addresses_.begin(); at != addresses_.end();) {
-    const auto end = std::ranges::find_if(at, addresses_.end(), [&](auto a) { return a != *at; });
-    if (end - at > most) found = *at;
-    most = std::max(most, end - at);
-    at = end;
-  }
-  return found;
+void HttpServer::begin(HttpConnection& connection, Stream& socket, PlaceKind place) noexcept {
+  handler_.counters().add(HttpCounter::kConnectionsAccepted);
+  memory_.queue->begin(number_of(connection));
+  state_.of(EndpointKind::kHttp).sessions.store(++open_, std::memory_order_relaxed);
+  connection.begin(std::move(socket), place);
 }
 
-// As Endpoint::make_room(), but a crowd of strangers from one address makes room for itself: one
-// who comes from far away has until it is among the most to show who it is.
+// As Endpoint::make_room(), and who has nothing under way gives way too.
 bool HttpServer::make_room() noexcept {
   using GivesWay = HttpConnection::GivesWay;
   HttpConnection* victim = nullptr;
-  const std::uint64_t crowded = crowded_address();
+  const std::uint64_t crowded = crowded_address(everybodys(), addresses_);
   const auto claim = [crowded](const HttpConnection& c) {
-    const bool alone = c.gives_way() == GivesWay::kStranger && c.address() != crowded;
-    return std::tuple(c.gives_way(), alone, c.since_ns());
+    return std::tuple(c.gives_way(), c.is_stranger() && c.address() != crowded, c.since_ns());
   };
-  for (const auto& connection : connections_) {
-    if (connection->is_closing()) return true;
-    if (connection->gives_way() == GivesWay::kNever) continue;
-    if (victim == nullptr || claim(*connection) < claim(*victim)) victim = connection.get();
+  for (HttpConnection& connection : everybodys()) {
+    if (connection.is_closing()) return true;
+    if (connection.gives_way() == GivesWay::kNever) continue;
+    if (victim == nullptr || claim(connection) < claim(*victim)) victim = &connection;
   }
   if (victim == nullptr) return false;
-  if (victim->gives_way() == GivesWay::kStranger) state_.counters.add(IoCounter::kStrangersLetGo);
+  if (victim->is_stranger()) state_.counters.add(IoCounter::kStrangersLetGo);
   victim->abort();
+  return true;
+}
+
+// Connections are cheap to have over HTTP, and many are left open for later: one of these goes
+// rather than one that is asked on.
+bool HttpServer::has_place(const HttpConversation& as, const Credential& who,
+                           std::uint64_t most) noexcept {
+  std::uint64_t others = 0;
+  HttpConnection* idle = nullptr;
+  for (HttpConnection& connection : connections_) {
+    const HttpConversation& other = connection.conversation();
+    if (&other == &as || !connection.is_open() || !other.identity().same_as(who)) continue;
+    ++others;
+    if (connection.gives_way() != HttpConnection::GivesWay::kIdle) continue;
+    if (idle == nullptr || connection.since_ns() < idle->since_ns()) idle = &connection;
+  }
+  if (others < most) return true;
+  if (others > most || idle == nullptr) return false;
+  idle->abort();
+  return true;
+}
+
+// Likewise.
+bool HttpServer::admins_is_free() noexcept {
+  for (HttpConnection& connection : connections_ | std::views::drop(config_.max_connections)) {
+    if (!connection.is_open() || connection.is_on_trial()) continue;
+    if (connection.gives_way() != HttpConnection::GivesWay::kIdle) return false;
+    connection.abort();
+  }
   return true;
 }
 
@@ -94,7 +115,7 @@ void HttpServer::on_free(HttpConnection&) noexcept {
 
 std::uint32_t HttpServer::number_of(const HttpConnection& connection) const noexcept {
   const auto found =
-      std::ranges::find_if(connections_, [&](const auto& c) { return c.get() == &connection; });
+      std::ranges::find_if(connections_, [&](const auto& c) { return &c == &connection; });
   return static_cast<std::uint32_t>(found - connections_.begin());
 }
 
@@ -119,7 +140,7 @@ void HttpServer::schedule_next() noexcept {
   asio::post(io_, with_memory(next_memory_, [this] {
                next_scheduled_ = false;
                if (memory_.queue->empty()) return;
-               connections_[memory_.queue->next(true)]->take_turn();
+               connections_[memory_.queue->next(true)].take_turn();
                if (!memory_.queue->empty()) schedule_next();
              }));
 }

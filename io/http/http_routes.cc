@@ -7,6 +7,8 @@
 namespace windhover {
 namespace {
 
+constexpr std::string_view kStatusPath = "/v1/status";
+
 bool matches(const HttpRoute& route, std::string_view path) noexcept {
   if (!route.path.ends_with('/')) return path == route.path;
   return path.size() > route.path.size() && path.starts_with(route.path);
@@ -43,7 +45,7 @@ std::span<const HttpRoute> http_routes() noexcept {
                 [](Handler& h, const Request& r) { return h.api_.draws(r); }},
       HttpRoute{kGet, "/v1/events", Needs::kAnyRole, true,
                 [](Handler& h, const Request& r) { return h.api_.events(r); }},
-      HttpRoute{kGet, "/v1/status", Needs::kAnyRole, true,
+      HttpRoute{kGet, kStatusPath, Needs::kAnyRole, true,
                 [](Handler& h, const Request& r) { return h.api_.status(r); }},
       HttpRoute{kGet, "/v1/schema", Needs::kQuery, false,
                 [](Handler& h, const Request& r) { return h.api_.schema(r); }},
@@ -67,6 +69,10 @@ const HttpRoute* HttpHandler::find_route(const HttpRequest& request) noexcept {
     if (route.method == request.method) break;
   }
   return found;
+}
+
+bool HttpHandler::is_status(const HttpRequest& request) noexcept {
+  return request.method == HttpMethod::kGet && request.path == kStatusPath;
 }
 
 bool HttpHandler::is_sign_of_life(const HttpRequest& request) noexcept {

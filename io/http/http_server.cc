@@ -47,18 +47,19 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
                         state.access != nullptr ? state.access->host_token() : std::string_view());
   }
   auto& host = static_cast<HttpConnectionHost&>(*this);
-  for (std::uint32_t i = 0; i < config.max_connections; ++i) {
-    connections_.push_back(
-        std::make_unique<HttpConnection>(io_, config_, handler_, state, links_, host));
+  for (std::size_t i = 0; i < config.max_connections + kOperatorSessions; ++i) {
+    connections_.emplace_back(io_, config_, handler_, state, links_, host);
   }
-  addresses_.reserve(connections_.size());
+  const auto kept = connections_.end() - std::ptrdiff_t{kOperatorSessions};
+  operator_place_.emplace(Places(kept, connections_.end()), others_may_come(state));
+  addresses_.resize(connections_.size());
 }
 
 HttpServer::~HttpServer() {
   ending_ = true;
   tcp_.close();
   unix_.close();
-  for (const auto& connection : connections_) connection->abort();
+  for (HttpConnection& connection : connections_) connection.abort();
   close_links();
   ErrorCode ignored;
   wake_.close(ignored);
@@ -187,7 +188,7 @@ void HttpServer::sweep() noexcept {
   handler_.look();
   const std::int64_t now_ns = state_.clock->now_ns();
   state_.of(EndpointKind::kHttp).beat_ns.store(now_ns, std::memory_order_relaxed);
-  for (const auto& connection : connections_) connection->check_timeouts(now_ns);
+  for (HttpConnection& connection : connections_) connection.check_timeouts(now_ns);
   if (!ending_ || open_ > 0) arm_sweep();
 }
 
@@ -198,9 +199,9 @@ void HttpServer::end() noexcept {
   const std::chrono::nanoseconds drain(state_.limits.drain_timeout_ns);
   deadline_.after(std::min(drain, kLastAnswers), [this](const ErrorCode& error) {
     if (error) return;
-    for (const auto& connection : connections_) connection->abort();
+    for (HttpConnection& connection : connections_) connection.abort();
   });
-  for (const auto& connection : connections_) connection->stop();
+  for (HttpConnection& connection : connections_) connection.stop();
   finish_if_idle();
 }
 

@@ -5,7 +5,8 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <memory>
+#include <optional>
+#include <ranges>
 #include <vector>
 
 #include "windhover/io/alarm.h"
@@ -14,6 +15,7 @@
 #include "windhover/io/http/http_handler.h"
 #include "windhover/io/http/observe_link.h"
 #include "windhover/io/listener.h"
+#include "windhover/io/operator_place.h"
 #include "windhover/platform/handover.h"
 
 namespace windhover {
@@ -57,7 +59,11 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   void warm_up();
   bool on_connection(Stream& socket) noexcept override;
   bool make_room() noexcept;
-  std::uint64_t crowded_address() noexcept;
+  bool has_place(const HttpConversation& as, const Credential& who,
+                 std::uint64_t most) noexcept override;
+  bool admins_is_free() noexcept override;
+  void begin(HttpConnection& connection, Stream& socket, PlaceKind place) noexcept;
+  auto everybodys() noexcept { return std::views::take(connections_, config_.max_connections); }
   void on_question(HttpConnection& connection) noexcept override;
   void on_cost(HttpConnection& connection, std::int64_t cost) noexcept override;
   void on_left(HttpConnection& connection) noexcept override;
@@ -85,8 +91,10 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   HandlerMemory next_memory_;
   Alarm sweep_;
   Alarm deadline_;
-  std::deque<ObserveLink> links_;  // one a place
-  std::vector<std::unique_ptr<HttpConnection>> connections_;
+  std::deque<ObserveLink> links_;           // one a place
+  std::deque<HttpConnection> connections_;  // the last ones are the operator's
+  using Places = std::ranges::subrange<std::deque<HttpConnection>::iterator>;
+  std::optional<OperatorPlace<Places>> operator_place_;
   std::vector<std::uint64_t> addresses_;  // room for those of strangers
   std::uint32_t open_ = 0;
   bool next_scheduled_ = false;

@@ -85,6 +85,21 @@ TEST_F(OperatorPlaceTest, NobodyKeepsItForLong) {
   EXPECT_TRUE(later.hello());
 }
 
+// Who has been told that it may not stay, and does not go.
+TEST_F(OperatorPlaceTest, ThoseThatLingerGiveWay) {
+  std::vector<std::unique_ptr<RawPeer>> lingering;
+  for (int i = 0; i < 20; ++i) {
+    lingering.push_back(std::make_unique<RawPeer>(server_->query_address()));
+    v1::Request nonsense;
+    nonsense.mutable_posterior_summary();
+    (void)lingering.back()->send(nonsense);  // before a Hello
+  }
+  RawPeer peer(server_->query_address());
+  v1::Response response;
+  EXPECT_TRUE(peer.hello() && peer.send(status_request()) && peer.receive(response));
+  EXPECT_TRUE(response.has_status_result());
+}
+
 TEST_F(OperatorPlaceTest, CrowdThatOnlyConnectsDoesNotKeepItFromWhoSpeaks) {
   for (int i = 0; i < 20; ++i) {
     std::vector<std::unique_ptr<RawPeer>> mute;

@@ -13,6 +13,7 @@
 #include "windhover/tests/io/conversation_fixture.h"
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/io/server_fixture.h"
+#include "windhover/tests/io/stranger_elsewhere.h"
 
 namespace windhover::testing::places_test {
 namespace {
@@ -94,6 +95,25 @@ TEST(Places, StrangersThatDripKeepNobodyOutWhoIsKnown) {
   EXPECT_TRUE(asks(stays, true));
   EXPECT_EQ(server.counter(IoCounter::kConnectionsRefused), 0U);
   EXPECT_EQ(server.counter(IoCounter::kOperatorConnections), 0U) << "there was no need of it";
+}
+
+// One that is slow to say who it is, and a crowd at another address.
+TEST(Places, ACrowdOfStrangersMakesRoomForItself) {
+  const std::string file = write_identities("crowd", token_line("ada", "query"));
+  ServerConfig config = small_server();
+  config.identities_file = file;
+  config.max_sessions = 4;
+  TestServer server(config);
+  RawPeer ada(server.query_address());
+  ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 1; }));
+  std::deque<StrangerElsewhere> crowd;
+  for (int i = 0; i < 40; ++i) {
+    ASSERT_TRUE(crowd.emplace_back(server.server().query_port()).connected());
+  }
+  // The first four have had a place; of the others each has taken that of one of the crowd.
+  EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kStrangersLetGo) >= 37; }));
+  EXPECT_TRUE(greets(ada, "ada"));
+  EXPECT_TRUE(asks(ada, true));
 }
 
 class FullServer : public ::testing::Test {

@@ -46,6 +46,21 @@ TEST(TokenBucket, TakesMoreThanItHasAndIsThenEmptyForAsLong) {
   EXPECT_EQ(bucket.wait_ns(6 * kSecond), 0);
 }
 
+TEST(TokenBucket, FinesAreABucketAtMostUntilSomethingIsTakenAgain) {
+  TokenBucket bucket;
+  bucket.take(30, 10, kSecond);
+  EXPECT_EQ(bucket.wait_ns(kSecond), 2 * kSecond);
+  bucket.fine(4, 10, kSecond);
+  EXPECT_EQ(bucket.wait_ns(kSecond), 2 * kSecond + 4 * kSecond / 10);
+  for (int i = 0; i < 100; ++i) bucket.fine(UINT64_MAX, 10, kSecond);
+  EXPECT_EQ(bucket.wait_ns(kSecond), 3 * kSecond);
+  bucket.take(10, 10, kSecond);
+  bucket.fine(10, 10, kSecond);
+  EXPECT_EQ(bucket.wait_ns(kSecond), 5 * kSecond);
+  bucket.fine(10, 0, kSecond);
+  EXPECT_EQ(bucket.wait_ns(kSecond), 5 * kSecond) << "without a rate there is no limit";
+}
+
 TEST(TokenBucket, WithoutARateThereIsNoLimit) {
   TokenBucket bucket;
   for (int i = 0; i < 1000; ++i) bucket.take(UINT64_MAX, 0, 0);

@@ -91,7 +91,8 @@ TEST(HttpLimits, BodyOfARefusedRequestIsNotReadAndEndsTheConnection) {
   EXPECT_EQ(refused(world), 2U);
 }
 
-// Of a rate of 10 bytes a second 500 bytes are worth 50 s, whatever becomes of them.
+// Of a rate of 10 bytes a second 500 bytes are worth 50 s, whatever becomes of them; who is refused
+// already and goes on owes a second more for it, and no more than that.
 TEST(HttpLimits, BytesThatAreNoRequestArePaidForToo) {
   HttpWorld world(http_server().http, {.bytes = 10});
   const auto wait_s = [&world] {
@@ -106,9 +107,37 @@ TEST(HttpLimits, BytesThatAreNoRequestArePaidForToo) {
   EXPECT_GE(before, 49);
   EXPECT_LE(before, 51);
   const int after = wait_s();
-  EXPECT_GT(after, before) << "the one that was refused";
+  EXPECT_EQ(after, before + 1) << "the one that was refused";
+  for (int i = 0; i < 100; ++i) {
+    world.conversation->throw_away(500);
+    ASSERT_EQ(world.ask(std::string(500, '\x16') + "\r\n\r\n").size(), 1U);
+    EXPECT_EQ(wait_s(), after);
+  }
+}
+
+TEST(HttpLimits, WhatComesBehindTheLastAnswerIsPaidFor) {
+  HttpWorld world(http_server().http, {.bytes = 10});
   world.conversation->throw_away(500);
-  EXPECT_GE(wait_s(), after + 50) << "what comes behind the last answer";
+  EXPECT_EQ(world.get("/v1/models").status, 429);
+}
+
+// It asks ten times a second, whatever it is told, and is let in all the same.
+TEST(HttpLimits, WhoIgnoresRetryAfterDoesNotKeepItselfOut) {
+  HttpWorld world(http_server().http, {.frames = 1, .bytes = 100});
+  int answered = 0;
+  int refused = 0;
+  for (int i = 0; i < 600; ++i) {
+    world.clock.advance_ns(kSecond / 10);
+    const bool broken = i % 3 == 0;
+    const auto response = broken ? world.ask("nonsense\r\n\r\n").at(0).status
+                                 : world.get("/v1/models").status;
+    answered += response == 200 ? 1 : 0;
+    refused += response == 429 ? 1 : 0;
+  }
+  // A minute: what is taken and its fine are two seconds, and a third is broken.
+  EXPECT_GE(answered, 15);
+  EXPECT_LE(answered, 61);
+  EXPECT_GT(refused, 200);
 }
 
 TEST(HttpLimits, BrokenRequestsCountAsRequests) {

@@ -1,11 +1,6 @@
 #include "windhover/io/http/http_server.h"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
@@ -18,6 +13,7 @@
 #include "windhover/tests/io/http/http_fixture.h"
 #include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/server_fixture.h"
+#include "windhover/tests/io/stranger_elsewhere.h"
 #include "windhover/tests/temporary_folder.h"
 
 namespace windhover {
@@ -30,6 +26,7 @@ using testing::http_engine;
 using testing::http_server;
 using testing::HttpPeer;
 using testing::HttpResponse;
+using testing::StrangerElsewhere;
 using testing::TestRows;
 using testing::TestServer;
 
@@ -47,29 +44,6 @@ double sample_in(const std::string& text, const std::string& name) {
 double sample_of(TestServer& server, const std::string& name) {
   return sample_in(HttpPeer(address_of(server)).get("/metrics").body, name);
 }
-
-// Connects from 127.0.0.2, and says nothing.
-class StrangerElsewhere {
- public:
-  explicit StrangerElsewhere(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in own{};
-    own.sin_family = AF_INET;
-    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
-    sockaddr_in server = own;
-    server.sin_port = htons(port);
-    server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ = ::bind(socket_, reinterpret_cast<sockaddr*>(&own), sizeof own) == 0 &&
-                 ::connect(socket_, reinterpret_cast<sockaddr*>(&server), sizeof server) == 0;
-  }
-  ~StrangerElsewhere() { ::close(socket_); }
-  StrangerElsewhere(const StrangerElsewhere&) = delete;
-  StrangerElsewhere& operator=(const StrangerElsewhere&) = delete;
-  bool connected() const { return connected_; }
-
- private:
-  int socket_;
-  bool connected_ = false;
-};
 
 TEST(HttpServerConfig, IsOffUnlessItIsSaidWhere) {
   EXPECT_FALSE(ServerConfig().http.enabled());
@@ -221,9 +195,9 @@ TEST(HttpServer, OneTooManyIsToldSoAndAPlaceIsFreeAgain) {
       ASSERT_EQ(peer->receive().status, 100);
     }
     HttpPeer third(address_of(server));
-    const HttpResponse response = third.receive();
+    const HttpResponse response = third.get("/v1/models");
     EXPECT_EQ(response.status, 503);
-    EXPECT_EQ(response.body, "{\"error\":\"too many connections are open\"}");
+    EXPECT_EQ(response.body, "{\"error\":\"too many connections are open\"}\n");
     EXPECT_TRUE(third.ends());
     ASSERT_TRUE(first.send("{}"));
     EXPECT_EQ(first.receive().status, 404);
