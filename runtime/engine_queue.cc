@@ -45,16 +45,26 @@ int EngineQueue::serve() noexcept {
 }
 
 EngineQueue::Entry* EngineQueue::next(std::int64_t now_ns) noexcept {
-  Entry* least = nullptr;
+  Entry* first = nullptr;
+  double least = 0;
   for (Entry& entry : entries_) {
-    if (!entry.at_work && entry.engine->offered_rows() == entry.offered &&
-        now_ns < entry.look_again_ns) {
-      continue;
-    }
-    if (!entry.at_work) entry.served_ns = std::max(entry.served_ns, floor_ns_);
-    if (least == nullptr || entry.served_ns < least->served_ns) least = &entry;
+    if (!has_something(entry, now_ns)) continue;
+    const auto age_ns = static_cast<double>(std::min(now_ns - entry.shown_ns, kMostAgeNs));
+    const double claim = entry.served_ns - urgency(*entry.engine) * age_ns;
+    if (first != nullptr && claim >= least) continue;
+    first = &entry;
+    least = claim;
   }
-  return least;
+  return first;
+}
+
+bool EngineQueue::has_something(Entry& entry, std::int64_t now_ns) const noexcept {
+  if (entry.at_work) return true;
+  if (entry.engine->offered_rows() == entry.offered && now_ns < entry.look_again_ns) return false;
+  entry.at_work = true;
+  entry.served_ns = std::max(entry.served_ns, floor_ns_);
+  entry.shown_ns = now_ns;
+  return true;
 }
 
 void EngineQueue::poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcept {
@@ -62,6 +72,8 @@ void EngineQueue::poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcep
   const double weight = urgency(engine);
   const int at_a_time = entries_.size() == 1 ? kRoundsAlone : 1;
   const std::uint64_t offered = engine.offered_rows();
+  const auto answers = [&] { return engine.counters().get(RuntimeCounter::kSnapshots); };
+  const std::uint64_t before = answers();
   floor_ns_ = std::max(floor_ns_, entry.served_ns);
   std::int64_t now_ns = begin_ns;
   do {
@@ -69,7 +81,8 @@ void EngineQueue::poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcep
     rounds += done;
     now_ns = clock_.now_ns();
     entry.at_work = done > 0;
-  } while (entry.at_work && now_ns - begin_ns < kSliceNs);
+  } while (entry.at_work && now_ns - begin_ns < kSliceNs && answers() == before);
+  if (answers() != before) entry.shown_ns = now_ns;
   entry.offered = offered;
   entry.look_again_ns = now_ns + kLookAgainNs;
   entry.served_ns += static_cast<double>(now_ns - begin_ns) / weight;

@@ -11,11 +11,14 @@
 
 namespace windhover {
 
-// Weighted fair queueing: of the engines that have something to do, the one is polled that has had
-// the least time, for a slice of 0.2 ms or a round, whichever is longer. Time counts for less, down
-// to an eighth, the more rows wait: a sender that is about to be held up comes first, and nobody
-// starves. An engine that has rested begins where the least served one stands: rest is not saved
-// up. One that had nothing to do is looked at again when it has rows, and every 10 ms.
+// Weighted fair queueing that looks at the age of answers too: of the engines that have something
+// to do, the one is polled that has had the least time, less the time for which its answer has not
+// shown what it has done, at most kMostAgeNs. It has its turn until a new answer is out, a slice or
+// a round at most, whichever is longer: a turn that ended before would have its answer wait for the
+// next one. Time counts for less, down to an eighth, and age for more the more rows wait: a sender
+// that is about to be held up comes first, and nobody starves. An engine that has rested begins
+// where the least served one stands, and its answer has no age: rest is not saved up. One that had
+// nothing to do is looked at again when it has rows, and every 10 ms.
 // Invariant: `served_ns` of an engine that is at work is never below `floor_ns_` by more than a
 // slice. The learner's thread only.
 class EngineQueue {
@@ -23,12 +26,14 @@ class EngineQueue {
   // An engine, and how it has been served.
   struct Entry {
     Engine* engine = nullptr;
-    double served_ns = 0;  // weighted
+    double served_ns = 0;       // weighted
+    std::int64_t shown_ns = 0;  // when a new answer was out, or it had something to do again
     std::int64_t look_again_ns = 0;
     std::uint64_t offered = 0;  // rows, when it last had nothing to do
-    bool at_work = true;
+    bool at_work = false;
   };
-  static constexpr std::int64_t kSliceNs = 200'000;
+  static constexpr std::int64_t kSliceNs = 1'000'000;
+  static constexpr std::int64_t kMostAgeNs = 100'000'000;
   static constexpr std::int64_t kLookAgainNs = 10'000'000;
 
   EngineQueue(std::span<Entry> entries, Clock& clock) noexcept
@@ -48,6 +53,7 @@ class EngineQueue {
 
  private:
   Entry* next(std::int64_t now_ns) noexcept;
+  bool has_something(Entry& entry, std::int64_t now_ns) const noexcept;
   void poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcept;
 
   std::span<Entry> room_;

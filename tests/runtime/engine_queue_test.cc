@@ -135,6 +135,38 @@ TEST(EngineQueue, RestIsNotSavedUp) {
   EXPECT_GE(engines.all[0]->learner().round() - before, 8U);
 }
 
+// Of three that are at work without end the one has its turn whose answer is the oldest.
+TEST(EngineQueue, NoAnswerGrowsMuchOlderThanThoseOfOthers) {
+  Engines engines(3);
+  class FineClock final : public Clock {
+   public:
+    std::int64_t now_ns() noexcept override { return now_ns_ += 1'000; }
+
+   private:
+    std::int64_t now_ns_ = 0;
+  } clock;
+  EngineQueue queue(engines.entries, clock);
+  std::array<std::uint64_t, 3> shown{};
+  std::array<int, 3> turn_of{};
+  int turns_between = 0;
+  const auto answers = [&](std::size_t i) {
+    return engines.all[i]->counters().get(RuntimeCounter::kSnapshots);
+  };
+  for (int turn = 0; turn < 3'000; ++turn) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (engines.all[i]->waiting_rows() == 0) engines.observe(i, 100);
+    }
+    ASSERT_GT(queue.serve(), 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (answers(i) == shown[i]) continue;
+      if (turn > 1'000) turns_between = std::max(turns_between, turn - turn_of[i]);
+      shown[i] = answers(i);
+      turn_of[i] = turn;
+    }
+  }
+  EXPECT_LE(turns_between, 12);
+}
+
 TEST(LearnerPool, PollsEveryEngineOnFewThreads) {
   Engines engines(7);
   LearnerPool pool;
