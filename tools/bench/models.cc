@@ -21,6 +21,7 @@
 #include "windhover/runtime/learner_pool.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/timing.h"
+#include "windhover/tools/daemon/chosen_sizes.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -43,10 +44,11 @@ class ServedModels {
     engine.model.intercept_precision = 0;
     engine.window_size = c.window;
     engine.max_readers = kServerReaders;
+    engine.window_slack = engine.max_frame_rows = 0;  // of the daemon's choice
+    choose_slack(engine);
     ServerConfig server;
     server.max_sessions = c.models + 8;
-    server.frame_cap = 64 * 1024;
-    server.max_producers = 1024;
+    server.max_producers = producers_of_each(c.models);
     std::vector<PlannedModel> planned;
     for (std::uint32_t i = 0; i < c.models; ++i) names_.push_back(fmt::format("model-{}", i));
     for (const std::string& name : names_) planned.push_back({name, engine});

@@ -11,6 +11,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/chosen_horizon.h"
 #include "windhover/runtime/engine.h"
+#include "windhover/tools/daemon/chosen_sizes.h"
 #include "windhover/tools/daemon/daemon_values.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/data/schema_json.h"
@@ -34,28 +35,6 @@ void DaemonConfig::set(std::string_view name, std::string_view given, const std:
 }
 
 namespace {
-
-// A small model is not mostly room for rows that wait.
-void choose_slack(EngineConfig& engine) {
-  const EngineConfig most;
-  if (engine.window_slack == 0) {
-    const std::uint64_t frames = 2 * std::uint64_t{engine.max_frame_rows};
-    engine.window_slack = std::clamp<std::uint64_t>(std::max(4 * engine.window_size, frames), 8192,
-                                                    most.window_slack);
-  }
-  if (engine.max_frame_rows == 0) {
-    const std::uint64_t half =
-        std::min<std::uint64_t>(engine.window_slack / 2, most.max_frame_rows);
-    engine.max_frame_rows = static_cast<std::uint32_t>(half);
-  }
-}
-
-// A million for all models together, but a thousand each.
-std::uint32_t producers_of_each(std::size_t models) {
-  constexpr std::size_t kOfAll = 1 << 20;
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(
-      kOfAll / std::max<std::size_t>(models, 1), 1024, ServerConfig{}.max_producers));
-}
 
 // The place of each feature's [[feature]] in the schema.
 std::vector<std::uint32_t> fields_of(const Schema& schema) {

@@ -1,0 +1,21 @@
+// Sizes that a configuration leaves to the daemon.
+#ifndef WINDHOVER_TOOLS_DAEMON_CHOSEN_SIZES_H_
+#define WINDHOVER_TOOLS_DAEMON_CHOSEN_SIZES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/runtime/config.h"
+
+namespace windhover {
+
+// In place of window_slack = 0 and max_frame_rows = 0: by the window, so that a small model is not
+// mostly room for rows that wait.
+void choose_slack(EngineConfig& engine);
+
+// A million for all models together, but a thousand each.
+std::uint32_t producers_of_each(std::size_t models);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DAEMON_CHOSEN_SIZES_H_
