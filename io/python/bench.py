@@ -1,18 +1,24 @@
-"""Rows a second that observe() sends, beside `windhover bench ingest` in the same minute.
+"""Rows a second that observe() sends, beside the C++ client and the limit of the server.
 
-    python3 io/python/bench.py [--rows 1024] [--columns 10] [--seconds 1.5] [--unix | --tls]
-                               [--producer N]
+    python3 io/python/bench.py [--rows 1024] [--columns 10] [--seconds 1.5] [--rounds 3]
+                               [--unix | --tls] [--producer N]
+
+Both clients take turns: the same arrays, the same calls, the same daemon, whose learner of four
+chains is past its cold start. The clock stops when all is acknowledged; medians are said. The C++
+client is that of libwindhover.so, called through ctypes. Then comes `windhover bench ingest`: no
+client, it sends frames that were made before the clock began to a server in its own process. Of
+TLS, which wants openssl, it sends in the clear.
 
 The daemon is found as by `windhover.daemon`; `windhover`, with windhover-bench beside it, by the
-environment variable WINDHOVER or in PATH. Both send rows of 8-byte numbers over one connection to a
-learner of four chains that is past its cold start, and stop the clock when all is acknowledged. Of
-TLS, which wants openssl, the command sends in the clear.
+environment variable WINDHOVER or in PATH; the library as by `windhover.Engine`.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -22,7 +28,57 @@ from pathlib import Path
 import numpy as np
 
 import windhover
+from windhover import _library
 from windhover.daemon import Daemon
+
+
+class ClientOptions(ctypes.Structure):
+    """windhover_client_options of io/c/client.h."""
+
+    _fields_ = _library._fields(
+        "z struct_size; u64 producer first_sequence; i begins_here durability;"
+        "s model token ca_file server_name certificate key;"
+        "u64 fingerprint; u32 connect_timeout_ms reply_timeout_ms retry_for_ms; i wire_float;"
+        "z resend_bytes"
+    )
+
+
+class CppClient:
+    """The client of libwindhover.so."""
+
+    def __init__(self, address, producer, ca):
+        self._c = _library.load()
+        self._c.windhover_client_error.restype = ctypes.c_char_p
+        self._handle = ctypes.c_void_p()
+        self._called("create", ctypes.byref(self._handle))
+        options = ClientOptions()
+        self._c.windhover_client_options_init(ctypes.byref(options), ctypes.sizeof(options))
+        options.producer, options.ca_file = producer, str(ca).encode()
+        self._called("connect", self._handle, address.encode(), ctypes.byref(options))
+        self._send = self._c.windhover_client_send
+
+    def _called(self, name, *arguments):
+        if getattr(self._c, f"windhover_client_{name}")(*arguments):
+            raise RuntimeError(self._c.windhover_client_error(self._handle).decode())
+
+    @staticmethod
+    def prepared(X, y):
+        rows = _library.made(_library.load(), "rows")
+        rows.rows, rows.feature_values = len(X), X.size
+        rows.features, rows.targets = (
+            ctypes.cast(array.ctypes.data, _library.Numbers) for array in (X, y)
+        )
+        return (rows,)
+
+    def observe(self, rows):
+        if self._send(self._handle, ctypes.byref(rows)):
+            raise RuntimeError(self._c.windhover_client_error(self._handle).decode())
+
+    def wait(self):
+        self._called("wait", self._handle)
+
+    def close(self):
+        self._c.windhover_client_destroy(self._handle)
 
 
 def certificate(folder):
@@ -36,14 +92,27 @@ def certificate(folder):
     return {f"server.tls.{name}": file for name, file in files.items()}, files["certificate"]
 
 
-def rows_per_second(options, folder):
+def measured(client, calls, options):
+    """Rows a second, and seconds of this process a row."""
+    done = 0
+    began, processor = time.perf_counter(), time.process_time()
+    while time.perf_counter() - began < options.seconds:
+        for call in calls:
+            client.observe(*call)
+        done += len(calls) * options.rows
+    client.wait()
+    return done / (time.perf_counter() - began), (time.process_time() - processor) / done
+
+
+def in_turns(options, folder):
+    """Of each client, by name: what measured() says, once a round."""
     random = np.random.default_rng(1)
     pool = 64 * options.rows  # the learner is to see rows that differ
     X = random.normal(size=(pool, options.columns))
     y = X.sum(axis=1) + random.normal(size=pool)
-    calls = [
-        (X[i : i + options.rows], y[i : i + options.rows]) for i in range(0, pool, options.rows)
-    ]
+    starts = range(0, pool, options.rows)
+    calls = [(X[i : i + options.rows], y[i : i + options.rows]) for i in starts]
+    prepared = [CppClient.prepared(*call) for call in calls]
     settings = {"model.features": options.columns, "sampler.chains": 4}
     if not options.unix:
         settings["server.observe.tcp_address"] = "127.0.0.1"
@@ -51,30 +120,29 @@ def rows_per_second(options, folder):
     if options.tls:
         tls, ca = certificate(folder)
         settings.update(tls)
+    figures = {"python": [], "c++": []}
     with Daemon(settings) as server:
-        address = (
-            server.observe if options.unix else server.ready.split("observe=")[1].split(",")[0]
-        )
-        if options.tls:
-            address = f"tls://{address}"
-        with windhover.connect(address, query=server.query, producer=options.producer, ca=ca) as m:
+        place = server.observe if options.unix else server.ready.split("observe=")[1].split(",")[0]
+        address = f"tls://{place}" if options.tls else place
+        query = server.query
+        with windhover.connect(address, query=query, ca=ca) as m:
             end = time.monotonic() + 10
             while m.status().status == "warming_up" and time.monotonic() < end:
                 for call in calls:
                     m.observe(*call)
                 m.wait()
-            before = m.totals.accepted
-            began = time.perf_counter()
-            processor = time.process_time()
-            while time.perf_counter() - began < options.seconds:
-                for call in calls:
-                    m.observe(*call)
-            totals = m.wait()
-            seconds = time.perf_counter() - began
-            processor = time.process_time() - processor
-            assert totals.accepted == totals.sent
-            sent = totals.accepted - before
-            return sent / seconds, processor / sent
+        for turn in range(options.rounds + 1):  # the first is not counted: caches
+            producer = options.producer and options.producer + 2 * turn
+            with windhover.connect(address, query=query, producer=producer, ca=ca) as m:
+                ours = measured(m, calls, options)
+                assert m.totals.accepted == m.totals.sent
+            other = CppClient(address, producer and producer + 1, ca)
+            theirs = measured(other, prepared, options)
+            other.close()
+            if turn:
+                figures["python"].append(ours)
+                figures["c++"].append(theirs)
+    return figures
 
 
 def command_rows_per_second(options):
@@ -82,20 +150,10 @@ def command_rows_per_second(options):
     command = os.environ.get("WINDHOVER") or shutil.which("windhover")
     if not command:
         return None, "windhover is not found: set WINDHOVER"
-    arguments = ["--dimension", str(options.columns + 1), "--rows-per-frame", str(options.rows)]
-    arguments += [
-        "--connections",
-        "1",
-        "--seconds",
-        str(options.seconds),
-        "--chains",
-        "4",
-        "--json",
-    ]
-    if options.unix:
-        arguments.append("--unix")
+    given = f"--dimension {options.columns + 1} --rows-per-frame {options.rows} --connections 1"
+    given += f" --seconds {options.seconds} --chains 4 --json{' --unix' if options.unix else ''}"
     done = subprocess.run(
-        [command, "bench", "ingest", *arguments], capture_output=True, text=True, check=False
+        [command, "bench", "ingest", *given.split()], capture_output=True, text=True, check=False
     )
     if done.returncode:
         return None, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "it failed"
@@ -107,7 +165,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1024, help="a call")
     parser.add_argument("--columns", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=1.5)
+    parser.add_argument("--seconds", type=float, default=1.5, help="a client and round")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--unix", action="store_true", help="a Unix-domain socket, not TCP")
     parser.add_argument("--tls", action="store_true", help="TLS over TCP")
     parser.add_argument("--producer", type=int, default=0, help="rows are kept to be sent again")
@@ -115,17 +174,21 @@ def main():
     if options.unix and options.tls:
         parser.error("TLS is of TCP alone")
     with tempfile.TemporaryDirectory() as folder:
-        ours, processor = rows_per_second(options, Path(folder))
-    print(
-        f"python: {ours / 1e6:.2f} million rows/s, {options.rows} a call, D = {options.columns}, "
-        f"{processor * 1e6:.3f} us of this process a row"
-    )
-    theirs, name = command_rows_per_second(options)
-    if theirs is None:
+        figures = in_turns(options, Path(folder))
+    print(f"{options.rows} rows a call, D = {options.columns}, medians of {options.rounds} rounds")
+    middle = {}
+    for name, each in figures.items():
+        middle[name] = statistics.median(rate for rate, _ in each)
+        processor = statistics.median(cost for _, cost in each)
+        rate = middle[name] / 1e6
+        print(f"{name}: {rate:.2f} million rows/s, {processor * 1e6:.3f} us of this process a row")
+    print(f"ratio: {middle['python'] / middle['c++']:.2f}")
+    limit, name = command_rows_per_second(options)
+    if limit is None:
         print(f"windhover bench ingest: not run ({name})")
     else:
-        print(f"windhover bench ingest: {theirs / 1e6:.2f} million rows/s, {name}")
-        print(f"ratio: {ours / theirs:.2f}")
+        share = middle["python"] / limit
+        print(f"frames made before: {limit / 1e6:.2f} million rows/s, {name}; of it: {share:.2f}")
     return 0
 
 

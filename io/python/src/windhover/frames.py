@@ -6,6 +6,7 @@ two would cost a hundred times as much.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -31,8 +32,12 @@ Buffer = Union[bytes, memoryview]
 
 
 def varint(value: int) -> bytes:
-    if value < 128:
+    if value < 0x80:
         return _ONE_BYTE[value]
+    if value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
+    if value < 0x200000:
+        return bytes((value & 0x7F | 0x80, value >> 7 & 0x7F | 0x80, value >> 14))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -43,14 +48,19 @@ def varint(value: int) -> bytes:
 
 def field(number: int, value: int) -> bytes:
     """A varint field; nothing for 0, as in proto3."""
-    return varint(number << 3) + varint(value) if value else b""
+    return _ONE_BYTE[number << 3] + varint(value) if value else b""
+
+
+@functools.lru_cache(maxsize=256)
+def _prefix(number: int, size: int) -> bytes:
+    return varint(number << 3 | 2) + varint(size)
 
 
 def packed(number: int, values: NDArray[Any]) -> list[Buffer]:
     """A packed field. `values` is contiguous and little-endian; nothing for an empty one."""
     if values.nbytes == 0:
         return []
-    return [varint(number << 3 | 2) + varint(values.nbytes), values.data.cast("B")]
+    return [_prefix(number, values.nbytes), values.data.cast("B")]
 
 
 def texts(number: int, values: Sequence[bytes]) -> bytes:
@@ -79,7 +89,7 @@ def keys_of(key: str | Sequence[str] | None, rows: int) -> list[bytes] | None:
 def framed(request_id: int, arm: int, parts: list[Buffer]) -> bytes:
     """A Request with its length in front. `arm`: number of the body's field."""
     body = sum(map(len, parts))
-    head = field(1, request_id) + varint(arm << 3 | 2) + varint(body)
+    head = field(1, request_id) + _prefix(arm, body)
     return b"".join((varint(len(head) + body), head, *parts))
 
 
@@ -100,11 +110,12 @@ class FrameReader:
         """
         at = 0
         there = self._bytes
+        size = len(there)
         try:
             while True:
                 length = 0
                 for i in range(5):
-                    if at + i >= len(there):
+                    if at + i >= size:
                         return
                     byte = there[at + i]
                     length |= (byte & 0x7F) << (7 * i)
@@ -115,7 +126,7 @@ class FrameReader:
                 if length > LARGEST_REPLY or (i > 0 and byte == 0):
                     raise ProtocolError("the server's answer has a length that cannot be")
                 begin = at + i + 1
-                if begin + length > len(there):
+                if begin + length > size:
                     return
                 at = begin + length
                 yield bytes(there[begin:at])
@@ -162,10 +173,12 @@ class Rows:
 
     def _fitting(self, begin: int, most_bytes: int) -> int:
         item = self.features.itemsize
-        extras = 8 * sum(a is not None for a in (self.offsets, self.weights, self.trials))
+        extras = 0
+        for column in (self.offsets, self.weights, self.trials):
+            extras += 0 if column is None else 8
         extras += 0 if self.keys is None else MOST_KEY_BYTES + 2
         if self.row_ends is None:
-            return int(most_bytes // ((self.features.shape[1] + 1) * item + extras))
+            return most_bytes // ((self.features.shape[1] + 1) * item + extras)
         most = most_bytes // (item + 4) + 1  # an empty row costs as much
         ends = self.row_ends[begin : begin + most] - self.values_before(begin)
         count = np.arange(1, len(ends) + 1)

@@ -28,7 +28,7 @@ from .options import Options, ProducerState, Totals
 from .sent_frames import SentFrame, SentFrames
 from .steps import Steps
 
-WRITE_BYTES = 64 * 1024
+WRITE_BYTES = 256 * 1024
 MOST_REFUSED_KEPT = 1 << 20
 WHOLE_FRAME = 2**32 - 1
 
@@ -211,7 +211,7 @@ class Stream(Connection):
                 yield from self._steadily(self._wait_for_room)
             elif self._out.size >= WRITE_BYTES:
                 yield from self._steadily(self.flush)
-        if self._channel is not None:
+        if self._channel is not None and self._out.size:
             self._send_some()
         return first_row
 
@@ -292,10 +292,11 @@ class Stream(Connection):
     # --- What became of them
 
     def _take_in(self, response: Any) -> Refused | bool:
-        if response.HasField("observe_ack"):
+        arm = response.WhichOneof("body")
+        if arm == "observe_ack":
             self._take_in_acknowledgement(response.id, response.observe_ack)
             return True
-        if not response.HasField("refusal"):
+        if arm != "refusal":
             return False
         frame = self.frames.find(response.id)
         if frame is None:
