@@ -53,6 +53,19 @@ def windhover_command():
     return _program("WINDHOVER", "windhover")
 
 
+@pytest.fixture(scope="session")
+def library():
+    """libwindhover.so beside the daemon, for `Engine`."""
+    from windhover import _library
+
+    beside = Path(os.environ.get("WINDHOVERD", ROOT / "build/bin/windhoverd")).parents[1]
+    path = os.environ.get("WINDHOVER_LIBRARY") or str(beside / "lib" / _library.NAME)
+    if not os.path.exists(path):
+        pytest.skip(f"{path} is not there: build windhover_c, or set WINDHOVER_LIBRARY")
+    os.environ["WINDHOVER_LIBRARY"] = path
+    return _library.load()
+
+
 @pytest.fixture
 def daemon(windhoverd):
     """Starts daemons with the options given, and ends them after the test."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from windhover import frames as wire
+from windhover import rows as rows_module
 from windhover import windhover_pb2 as pb
 from windhover.errors import InvalidInput, ProtocolError, Reason, _WORDS
 from windhover.provenance import (
@@ -26,7 +27,9 @@ def parsed(frame):
 
 
 def rows_of(x, y, columns=3, sparse=False, single_precision=None):
-    return wire.rows_of(x, y, columns=columns, sparse=sparse, single_precision=single_precision)
+    return rows_module.rows_of(
+        x, y, columns=columns, sparse=sparse, single_precision=single_precision
+    )
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 2**32 - 1, 2**64 - 1])

@@ -4,7 +4,8 @@
         m.observe(X, y)
         lower, upper = m.predict(X).interval(0.9)
 
-`windhover.Engine` is the engine in this process; `windhover.aio` has the same for asyncio, `windhover.sklearn` and `windhover.river` have estimators.
+`windhover.Engine` is the engine in this process; `windhover.aio` has the same for asyncio,
+`windhover.sklearn` and `windhover.river` have estimators.
 """
 
 from .client import Client, connect
@@ -32,6 +33,7 @@ from .events import Event, EventKind
 from .options import Joined, ProducerState, Totals
 from .provenance import Horizon, ModelKind, PosteriorReason, PosteriorStatus, Provenance
 from .results import Draws, Posterior, Predictions
+from .rows import SparseRows
 from .status import Checkpoint, ModelState, PredictionScore, ServerStatus
 
 __version__ = "0.2.0"
@@ -67,6 +69,7 @@ __all__ = [
     "RowsRefused",
     "RowsRefusedWarning",
     "ServerStatus",
+    "SparseRows",
     "TimedOut",
     "Totals",
     "UnknownModel",

@@ -23,6 +23,7 @@ from typing import Any
 NAME = "libwindhover.so.0"
 MAX_QUANTILES = 16
 MAX_THRESHOLDS = 8
+MAX_EVENTS = 64
 
 Numbers = POINTER(c_double)
 
@@ -110,6 +111,22 @@ class Parameter(ctypes.Structure):
     )
 
 
+class JoinedStruct(ctypes.Structure):
+    _fields_ = _fields("z struct_size; u64 accepted refused duplicate")
+
+
+class EventStruct(ctypes.Structure):
+    _fields_ = _fields(
+        "u64 id; i kind from status reason; i64 time_ns; u64 times; i64 first_time_ns; u64 row;"
+        "d number before; u64 drift_onset; i64 drift_onset_time_ns"
+    )
+
+    @property
+    def state(self) -> int:
+        """As the message of the wire calls it."""
+        return int(self.status)
+
+
 WRITE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 READ = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t)
 
@@ -125,6 +142,17 @@ _CALLS: dict[str, list[Any]] = {
         POINTER(c_size_t),
         POINTER(c_size_t),
     ],
+    "engine_outcomes": [
+        c_void_p,
+        POINTER(c_char_p),
+        Numbers,
+        c_size_t,
+        POINTER(RefusedRow),
+        c_size_t,
+        POINTER(JoinedStruct),
+    ],
+    "engine_settle_labels": [c_void_p],
+    "engine_pause": [c_void_p, c_int],
     "engine_poll": [c_void_p, c_int, POINTER(c_int)],
     "engine_start": [c_void_p],
     "engine_stop": [c_void_p],
@@ -133,6 +161,13 @@ _CALLS: dict[str, list[Any]] = {
     "reader_create": [c_void_p, POINTER(c_void_p)],
     "reader_predict": [c_void_p, POINTER(Question), POINTER(AnswerStruct)],
     "reader_posterior": [c_void_p, c_void_p, c_size_t, c_size_t, c_void_p],
+    "reader_events": [
+        c_void_p,
+        POINTER(EventStruct),
+        c_size_t,
+        c_size_t,
+        POINTER(c_size_t),
+    ],
     "reader_draws": [c_void_p, c_size_t, c_size_t, Numbers, c_size_t, c_void_p],
     "reader_release": [c_void_p],
 }
@@ -142,6 +177,7 @@ _INITS = {
     "question": Question,
     "provenance": ProvenanceStruct,
     "answer": AnswerStruct,
+    "joined": JoinedStruct,
 }
 _loaded: dict[str, ctypes.CDLL] = {}
 
@@ -173,8 +209,9 @@ def load() -> ctypes.CDLL:
             call.argtypes, call.restype = [c_void_p], None
         library.windhover_engine_dimension.argtypes = [c_void_p]
         library.windhover_engine_dimension.restype = c_uint32
-        library.windhover_engine_head.argtypes = [c_void_p]
-        library.windhover_engine_head.restype = c_uint64
+        for name in ("head", "pending_labels"):
+            call = getattr(library, f"windhover_engine_{name}")
+            call.argtypes, call.restype = [c_void_p], c_uint64
         for name in ("status", "reason"):
             call = getattr(library, f"windhover_{name}_text")
             call.argtypes, call.restype = [c_int], c_char_p

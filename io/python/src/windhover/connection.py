@@ -26,7 +26,7 @@ from .errors import (
     times,
 )
 from .options import Options
-from .steps import Resolve, Sleep, Steps, T, Wait
+from .steps import Sleep, Steps, T, Wait
 
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 2.0

@@ -12,228 +12,163 @@ wrote. Needs libwindhover.so.0 (package libwindhover0), or WINDHOVER_LIBRARY, it
 from __future__ import annotations
 
 import ctypes
-import io
-import os
-import threading
 import time
 from collections.abc import Callable, Sequence
-from ctypes import byref, c_int, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
+from ctypes import byref, c_size_t
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from . import _library as c
-from .engine_reader import EnginePredictions, Reader, check, column, matrix, pointer
-from .errors import InvalidInput, Reason, RowsRefused, TimedOut
-from .provenance import Horizon, Provenance
+from .engine_arrays import fill, pointer, taken, texts
+from .engine_life import EngineLife
+from .engine_reader import Asked, EnginePredictions
+from .errors import Reason, RowsRefused, TimedOut
+from .events import Event
+from .options import Joined
+from .provenance import Provenance
 from .results import Draws, FloatArray, Posterior, warn_unless_ok
-
-_POLLED = 64  # rounds of learning a call
-_PAUSE = 0.0005  # seconds; the learner is behind, or has not published yet
+from .rows import column_of
 
 
-class _Callback:
-    """For the library to call; what is raised in it does not get lost on the way through C."""
-
-    raised: BaseException | None = None
-
-    def __init__(self, call: Callable[[int, int], None]) -> None:
-        self._call = call
-
-    def __call__(self, _: Any, at: int, size: int) -> int:
-        try:
-            self._call(at, size)
-        except BaseException as error:
-            self.raised = error
-            return -1
-        return 0
-
-    def raise_what_it_raised(self) -> None:
-        if self.raised is not None:
-            raise self.raised
-
-
-class Engine:
+class Engine(EngineLife):
     """Keeps the posterior of a stream in memory that is fixed at the start.
 
     Threads: any may call anything; observe() and poll() take turns, and so do questions, one of
     which does not wait for rows. A forked process has none of the threads: there every call but
-    close() is refused. Sparse rows, keys and events are the client's alone.
+    close() is refused.
 
     Args:
         features: columns of a row, without the intercept.
         model: `windhover models` lists the names.
         threads: that learn meanwhile; 0: none does but in poll(), wait() and a full observe().
         options: the fields of windhover_engine_options of `io/c/engine.h`, such as window_size,
-            horizon ("window", ...), seed, classes, sampler.
+            horizon ("window", ...), seed, classes, sampler; max_nonzeros of sparse rows, and
+            labels_pending, how many keys may wait for their outcomes.
 
     Raises:
         OSError: the library is missing.
         InvalidInput: an option that there is not, or a value that it refuses, in its words.
     """
 
-    _handle: c_void_p | None = None
-    _reader: Reader | None = None
+    def __enter__(self) -> Engine:
+        return self
 
-    def __init__(
-        self, features: int, *, model: str = "linear", threads: int = 1, **options: Any
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
-        self._c = c.load()
-        self._writing = threading.RLock()
-        self._asking = threading.RLock()
-        self._options = self._filled(features, model, threads, options)
-        self._running = False
-        failure, size = c.Failure(), c_size_t()
-        status = self._c.windhover_engine_footprint(
-            byref(self._options), byref(size), byref(failure)
-        )
-        self._set_up(status, failure)
-        self.footprint = size.value  # bytes, readers not counted
-        handle = c_void_p()
-        status = self._c.windhover_engine_create(
-            byref(self._options), byref(handle), byref(failure)
-        )
-        self._set_up(status, failure)
-        self._handle = handle
-        self._process = os.getpid()
-        self._dimension = int(self._c.windhover_engine_dimension(handle))
-        try:
-            self._reader = Reader(self._c, handle, self._options)
-            if threads:
-                self.start()
-        except BaseException:
-            self.close()
-            raise
-
-    def _filled(self, features: int, model: str, threads: int, options: dict[str, Any]) -> Any:
-        filled = c.made(self._c, "engine_options")
-        known = [name for name, _ in c.EngineOptions._fields_[1:]]
-        taken = {"features", "model", "learner_threads", "max_nonzeros", "labels_pending"}
-        given = {**options, "features": features, "model": model, "learner_threads": threads or 1}
-        for name, value in given.items():
-            if name not in known or (name in taken and name in options):
-                there = ", ".join(one for one in known if one not in taken)
-                raise InvalidInput(f"{name}: there is no such option; there are {there}")
-            if name == "horizon":
-                names = [str(horizon) for horizon in Horizon][:-1]
-                if str(value) not in names:
-                    raise InvalidInput(f"horizon={value!r}: one of {', '.join(names)}")
-                value = names.index(str(value))
-            kind = dict(c.EngineOptions._fields_)[name]
-            if isinstance(value, (int, np.integer)) and kind in (c_int, c_uint32, c_uint64):
-                least = -(2**31) if kind is c_int else 0
-                if not least <= value < 2 ** (8 * sizeof(kind)) + least:
-                    raise InvalidInput(f"{name}={value}: at least {least}, and not that large")
-            try:
-                setattr(filled, name, value.encode() if isinstance(value, str) else value)
-            except TypeError:
-                raise InvalidInput(f"{name}={value!r}: of another type") from None
-        return filled
-
-    # --- What it is
-
-    @property
-    def features(self) -> int:
-        """Columns of a row, without the intercept."""
-        return int(self._options.features)
-
-    @property
-    def dimension(self) -> int:
-        """Parameters: features, and the intercept if there is one."""
-        return self._dimension
-
-    @property
-    def rows(self) -> int:
-        """Rows accepted so far."""
-        with self._asking:
-            return int(self._c.windhover_engine_head(self._alive()))
-
-    def __repr__(self) -> str:
-        model = (self._options.model or b"").decode()
-        return f"<Engine of {self.features} features, {model}, {self.footprint} bytes>"
+        self.close()
 
     # --- Rows
 
     def observe(
         self, X: Any, y: Any, offsets: Any = None, weights: Any = None, trials: Any = None
     ) -> int:
-        """Takes rows, shape (n, features) or one of (features,), and says how many it took.
+        """Takes rows and says how many it took.
 
         While the learner is behind by window_slack rows it waits for it, or does its work.
+
+        Args:
+            X: shape (n, features): array, data frame, SciPy sparse matrix or SparseRows.
+            y, offsets, weights, trials: shape (n,), as of Client.observe().
 
         Raises:
             RowsRefused: some were refused, counted from 0 in this call; the others were taken.
             Refused: the model does not take what is given; rows before may have been taken.
         """
-        rows = matrix(X, self.features)
-        n = len(rows)
-        columns = {"targets": y, "offsets": offsets, "weights": weights, "trials": trials}
-        arrays = {k: column(k, v, n) for k, v in columns.items() if v is not None}
+        rows = taken(self._options, X, y)
+        columns = {"offsets": offsets, "weights": weights, "trials": trials}
+        arrays = {k: column_of(k, v, rows.count) for k, v in columns.items() if v is not None}
+        arrays["targets"] = rows.targets
         numbers: list[int] = []
         reasons: list[Reason] = []
-        taken = 0
         with self._writing:
             step = int(self._options.max_frame_rows)
-            for begin in range(0, n, step):
-                end = min(n, begin + step)
-                said = self._frame(rows[begin:end], {k: v[begin:end] for k, v in arrays.items()})
-                taken += end - begin - len(said)
+            for begin in range(0, rows.count, step):
+                end = min(rows.count, begin + step)
+                frame = c.made(self._c, "rows")
+                kept = fill(frame, rows, arrays, begin, end)
+                said = self._observed(frame)
+                del kept
                 numbers += [begin + row for row, _ in said]
                 reasons += [Reason(reason) for _, reason in said]
+            self.settle()
         if numbers:
             raise RowsRefused(np.array(numbers, dtype=np.int64), reasons, len(numbers))
-        return taken
+        return rows.count
 
-    def _frame(self, rows: FloatArray, arrays: dict[str, FloatArray]) -> list[tuple[int, int]]:
-        frame = c.made(self._c, "rows")
-        frame.rows, frame.feature_values = len(rows), rows.size
-        frame.features = pointer(rows)
-        for name, array in arrays.items():
-            setattr(frame, name, pointer(array))
-        listed = (c.RefusedRow * len(rows))()
+    def _observed(self, frame: Any) -> list[tuple[int, int]]:
+        listed = (c.RefusedRow * frame.rows)()
         accepted, refused = c_size_t(), c_size_t()
-        while True:
-            status = self._c.windhover_engine_observe_rows(
-                self._alive(), byref(frame), listed, len(rows), byref(accepted), byref(refused)
+        self._taking(
+            lambda: self._c.windhover_engine_observe_rows(
+                self._alive(), byref(frame), listed, frame.rows, byref(accepted), byref(refused)
             )
-            if status != Reason.WINDOW_FULL:
-                break
-            self._go_on()
-        self._check(status)
+        )
         return [(int(one.row), int(one.reason)) for one in listed[: refused.value]]
 
-    def _go_on(self) -> None:
-        """Lets the learner get on."""
-        with self._writing:
-            worked = not self._running and self.poll() > 0
-        if not worked:
-            time.sleep(_PAUSE)
+    def _taking(self, call: Callable[[], Any]) -> None:
+        while (status := call()) == Reason.WINDOW_FULL:
+            self._go_on()
+        self._check(status)
 
-    # --- Learning
+    def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
+        """What happened, of rows asked about with a key: they are learned like any others, and
+        scored by the answer given then.
 
-    def poll(self, rounds: int = _POLLED) -> int:
-        """Does at most so many rounds of learning; how many were worth doing.
+        Args:
+            key: as for predict(): one, or several.
+            y: a number, or one a key.
 
         Raises:
-            Refused: threads do it.
+            InvalidInput: keys and y do not belong together.
+            Refused: the engine keeps no keys: labels_pending is 0.
         """
-        done = c_int()
+        keys = [key] if isinstance(key, str) else list(key)
+        targets = column_of("y", y, len(keys))
+        assert targets is not None
+        names = texts(keys, len(keys))
+        counts = [0, 0, 0]
+        refused: dict[int, Reason] = {}
         with self._writing:
-            self._check(self._c.windhover_engine_poll(self._alive(), rounds, byref(done)))
-        return done.value
+            step = int(self._options.max_frame_rows)
+            for begin in range(0, len(keys), step):
+                joined, said = self._joined(names[begin : begin + step], targets[begin:])
+                parts = (joined.accepted, joined.refused, joined.duplicate)
+                counts = [a + b for a, b in zip(counts, parts)]
+                refused |= {begin + row: reason for row, reason in said.items()}
+            self.settle()
+            accepted, refused_count, duplicate = counts
+            return Joined(accepted, refused_count, duplicate, self.rows, 0, refused)
 
-    def start(self) -> None:
-        """Learns on threads of the library's own from now on."""
-        with self._writing:
-            self._check(self._c.windhover_engine_start(self._alive()))
-            self._running = True
+    def _joined(self, names: list[bytes], targets: FloatArray) -> tuple[Any, dict[int, Reason]]:
+        n = len(names)
+        listed, joined = (c.RefusedRow * n)(), c.made(self._c, "joined")
+        keys = (ctypes.c_char_p * n)(*names)
+        self._taking(
+            lambda: self._c.windhover_engine_outcomes(
+                self._alive(), keys, pointer(targets), n, listed, n, byref(joined)
+            )
+        )
+        return joined, {int(one.row): Reason(one.reason) for one in listed[: joined.refused]}
 
-    def stop(self) -> None:
-        """Learns in poll() alone from now on."""
+    def settle(self) -> None:
+        """Keys whose time is up (labels_timeout_seconds) are no longer waited for.
+
+        observe() and outcome() do it too: who calls neither for long calls this now and then.
+        """
         with self._writing:
-            self._check(self._c.windhover_engine_stop(self._alive()))
-            self._running = False
+            if not self._options.labels_pending:
+                return
+            status = self._c.windhover_engine_settle_labels(self._alive())
+            if status != Reason.WINDOW_FULL:  # the rest later
+                self._check(status)
+
+    # --- Answers
 
     def wait(self, timeout: float = 60.0, ok: bool = False) -> Provenance:
         """Until answers hold every row taken in before the call; says how they stand.
@@ -246,8 +181,7 @@ class Engine:
         rows = self.rows
         deadline = time.monotonic() + timeout
         while True:
-            with self._asking:
-                where = self._asker().provenance()
+            where = self.provenance()
             if where.sequence >= rows and (where.ok or not ok):
                 return where
             if time.monotonic() > deadline:
@@ -257,7 +191,15 @@ class Engine:
                 )
             self._go_on()
 
-    # --- Answers
+    def provenance(self) -> Provenance:
+        """How answers stand now: status, reason, and the numbers behind them."""
+        with self._asking:
+            return self._asker().provenance()
+
+    def events(self) -> list[Event]:
+        """What has happened to the posterior, oldest first: 64 are kept."""
+        with self._asking:
+            return self._asker().events()
 
     def predict(
         self,
@@ -269,15 +211,19 @@ class Engine:
         thompson_id: int = 0,
         offsets: Any = None,
         trials: Any = None,
+        key: str | Sequence[str] | None = None,
     ) -> EnginePredictions:
         """Predicts y for each row; more than max_query_rows of them in several pieces.
+
+        Arguments are those of Client.predict().
 
         Raises:
             InvalidInput, Refused: it cannot be asked like this.
         """
         columns = {"outcomes": outcomes, "offsets": offsets, "trials": trials}
+        asked = Asked(interval, quantiles, thresholds, thompson_id)
         with self._asking:
-            answer = self._asker().predict(X, interval, quantiles, thresholds, thompson_id, columns)
+            answer = self._asker().predict(X, asked, columns, key)
         warn_unless_ok(answer.provenance, "", stacklevel=2)
         return answer
 
@@ -294,97 +240,3 @@ class Engine:
             answer = self._asker().draws()
         warn_unless_ok(answer.provenance, "", stacklevel=2)
         return answer
-
-    # --- Kept and ended
-
-    def save(self) -> bytes:
-        """All that an engine of the same options goes on from, with the same bits."""
-        kept = bytearray()
-        call = _Callback(lambda data, size: kept.extend(ctypes.string_at(data, size)))
-        with self._writing:
-            running = self._running
-            self.stop()
-            try:
-                status = self._c.windhover_engine_save(self._alive(), c.WRITE(call), None)
-                call.raise_what_it_raised()
-                self._check(status)
-            finally:
-                if running:
-                    self.start()
-        return bytes(kept)
-
-    def restore(self, saved: bytes) -> None:
-        """Becomes the engine that was saved.
-
-        Raises:
-            InvalidInput: that is not what this engine can go on from; it is as it was at first.
-        """
-        stream = io.BytesIO(saved)
-
-        def read(to: int, size: int) -> None:
-            piece = stream.read(size)
-            if len(piece) < size:
-                raise EOFError
-            ctypes.memmove(to, piece, size)
-
-        call = _Callback(read)
-        failure = c.Failure()
-        with self._writing, self._asking:
-            running = self._running
-            self.stop()
-            try:
-                status = self._c.windhover_engine_restore(
-                    self._alive(), c.READ(call), None, byref(failure)
-                )
-                if not isinstance(call.raised, EOFError):
-                    call.raise_what_it_raised()
-                self._set_up(status, failure)
-            finally:
-                if running:
-                    self.start()
-
-    def close(self) -> None:
-        """Stops, and gives the memory back."""
-        with self._writing, self._asking:
-            if self._reader is not None:
-                self._reader.close()
-            if self._handle is not None:
-                self._c.windhover_engine_destroy(self._handle)
-            self._reader = self._handle = None
-
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if self._handle is not None and self._process == os.getpid():
-            self.close()
-
-    # --- Arrays and statuses
-
-    def _alive(self) -> c_void_p:
-        if self._handle is None:
-            raise InvalidInput("the engine is closed")
-        if self._process != os.getpid():
-            raise InvalidInput("the engine is of the process that this one was forked from")
-        return self._handle
-
-    def _asker(self) -> Reader:
-        self._alive()
-        assert self._reader is not None
-        return self._reader
-
-    def _check(self, status: int) -> None:
-        check(self._c, status)
-
-    @staticmethod
-    def _set_up(status: int, failure: c.Failure) -> None:
-        if status != Reason.OK:
-            raise InvalidInput(f"{failure.sentence.decode()} ({failure.number:g})")

@@ -1,18 +1,22 @@
-"""Who asks an engine of this process, and arrays for the library."""
+"""Who asks an engine of this process, and its answers as arrays."""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from ctypes import byref, c_void_p, sizeof
+from ctypes import byref, c_size_t, c_void_p, sizeof
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import _library as c
-from .errors import InvalidInput, Reason, Refused
+from .engine_arrays import check, fill, pointer, taken, texts
+from .errors import InvalidInput
+from .events import Event
 from .provenance import ModelKind, Provenance
 from .results import (
+    PENDING,
     POSTERIOR_ARRAYS,
     Draws,
     FloatArray,
@@ -20,61 +24,43 @@ from .results import (
     Predictions,
     parameter_names,
 )
+from .rows import column_of
+
+# Of the library's tables those that `Predictions` calls otherwise.
+_TABLES = {
+    "probabilities": "probs",
+    "probabilities_sd": "probs_sd",
+    "probabilities_lower": "probs_eti_lower",
+    "probabilities_upper": "probs_eti_upper",
+}
 
 
-def pointer(array: FloatArray) -> Any:
-    """Of a contiguous array that outlives its use."""
-    return array.ctypes.data_as(c.Numbers)
+@dataclass(frozen=True)
+class Asked:
+    """What is wanted of each row."""
 
-
-def check(library: ctypes.CDLL, status: int) -> None:
-    if status != Reason.OK:
-        text = library.windhover_status_text(status).decode()
-        raise Refused(Reason(status), text=f"the engine refuses: {text}")
-
-
-def _array(name: str, values: Any) -> FloatArray:
-    if isinstance(values, np.ma.MaskedArray):
-        raise InvalidInput(f"{name} is masked; fill it first, where the model takes it with nan")
-    return np.require(np.asarray(values, dtype=np.float64), requirements=["C", "A"])
-
-
-def matrix(X: Any, features: int) -> FloatArray:
-    """X itself where it is contiguous float64, otherwise a copy."""
-    rows = _array("X", X)
-    if rows.ndim == 1:
-        rows = rows.reshape(1, -1)
-    if rows.ndim != 2 or rows.shape[1] != features:
-        raise InvalidInput(f"X has shape {rows.shape}; it must be (rows, {features})")
-    return rows
-
-
-def column(name: str, values: Any, n: int) -> FloatArray:
-    numbers = np.atleast_1d(_array(name, values))
-    if numbers.shape != (n,):
-        raise InvalidInput(f"{name} has shape {numbers.shape}; it must be ({n},)")
-    return numbers
+    interval: float
+    quantiles: Sequence[float]
+    thresholds: Sequence[float]
+    thompson_id: int
 
 
 class EnginePredictions(Predictions):
-    """As `Predictions`; without keys, and asked once: `interval=` and `quantiles=` of predict()."""
+    """As `Predictions`, asked once: `interval=` and `quantiles=` of predict(). Its arrays are views
+    of the memory that the library wrote."""
 
     def __init__(
-        self,
-        pieces: list[tuple[dict[str, FloatArray], Provenance]],
-        interval: float,
-        quantiles: Sequence[float],
+        self, arrays: dict[str, FloatArray], provenances: Sequence[Provenance], asked: Asked
     ) -> None:
-        super().__init__([], interval, quantiles, provenances=[where for _, where in pieces])
-        names = pieces[0][0]
-        self._kept = {n: np.concatenate([arrays[n] for arrays, _ in pieces]) for n in names}
+        super().__init__([], asked.interval, asked.quantiles, provenances=provenances)
+        self._kept = arrays
 
     def __len__(self) -> int:
         return len(self._kept["mean"])
 
     @property
     def pending(self) -> list[str]:
-        return ["none"] * len(self)
+        return [PENDING[int(number)] for number in self._kept["pending"]]
 
     def conformal_interval(self, probability: float | None = None) -> tuple[FloatArray, FloatArray]:
         if probability not in (None, self._interval):
@@ -88,6 +74,43 @@ class EnginePredictions(Predictions):
         return [[k for k in range(64) if bits >> k & 1] for bits in sets]
 
 
+class _Written:
+    """Where the library writes its answers about n rows."""
+
+    def __init__(self, n: int, asked: Asked, classes: int) -> None:
+        self._numbers: Any = np.zeros(n, dtype=np.dtype(c.Prediction))
+        self._classes = classes
+        widths = {"quantiles": len(asked.quantiles), "exceedance": len(asked.thresholds)}
+        widths |= dict.fromkeys(_TABLES, classes)
+        self._tables = {name: np.zeros((n, width)) for name, width in widths.items()}
+
+    def point(self, answer: Any, begin: int, end: int) -> None:
+        """Has the library write rows `begin` to `end`."""
+        for name, table in self._tables.items():
+            setattr(answer, name, pointer(table[begin:end]) if table.size else None)
+        answer.classes = self._classes
+        answer.predictions = self._numbers[begin:end].ctypes.data
+        answer.prediction_size = sizeof(c.Prediction)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """By the names of `Predictions`: views, nothing is copied."""
+        columns = {name: self._numbers[name] for name in self._numbers.dtype.names}
+        return columns | {_TABLES.get(name, name): table for name, table in self._tables.items()}
+
+
+def _wanted(question: Any, asked: Asked) -> list[Any]:
+    """What is asked of every row; likewise to be kept."""
+    question.interval, question.thompson_id = asked.interval, asked.thompson_id
+    question.quantile_count = len(asked.quantiles)
+    question.threshold_count = len(asked.thresholds)
+    kept = []
+    for name in ("quantiles", "thresholds"):
+        array = np.asarray(getattr(asked, name), dtype=np.float64)
+        setattr(question, name, pointer(array) if array.size else None)
+        kept.append(array)
+    return kept
+
+
 class Reader:
     """A reader of the library; one thread at a time."""
 
@@ -99,69 +122,47 @@ class Reader:
         self._dimension = int(library.windhover_engine_dimension(engine))
         name = options.model.decode()
         kind = ModelKind(name) if name in list(ModelKind) else ModelKind.OTHER
+        self._softmax = kind is ModelKind.SOFTMAX
         self._names = parameter_names(int(options.features), self._dimension, kind)
 
     def predict(
         self,
         X: Any,
-        interval: float,
-        quantiles: Sequence[float],
-        thresholds: Sequence[float],
-        thompson_id: int,
+        asked: Asked,
         columns: dict[str, Any],
+        key: str | Sequence[str] | None,
     ) -> EnginePredictions:
-        rows = matrix(X, self._options.features)
-        if not len(rows):
+        rows = taken(self._options, X, None)
+        n = rows.count
+        if not n:
             raise InvalidInput("X has no rows")
         for name, values, most in (
-            ("quantiles", quantiles, c.MAX_QUANTILES),
-            ("thresholds", thresholds, c.MAX_THRESHOLDS),
+            ("quantiles", asked.quantiles, c.MAX_QUANTILES),
+            ("thresholds", asked.thresholds, c.MAX_THRESHOLDS),
         ):
             if len(values) > most:
                 raise InvalidInput(f"{len(values)} {name}; the engine takes {most}")
-        arrays = {k: column(k, v, len(rows)) for k, v in columns.items() if v is not None}
-        fixed = {"quantiles": quantiles, "thresholds": thresholds}
-        asked = {k: np.asarray(v, dtype=np.float64) for k, v in fixed.items()}
+        arrays = {k: column_of(k, v, n) for k, v in columns.items() if v is not None}
+        names = texts(key, n)
+        written = _Written(n, asked, int(self._options.classes) if self._softmax else 0)
+        provenances = []
         step = int(self._options.max_query_rows)
-        pieces = []
-        for begin in range(0, len(rows), step):
-            cut = slice(begin, begin + step)
-            question = c.made(self._c, "question")
-            question.interval, question.thompson_id = interval, thompson_id
-            question.quantile_count = len(quantiles)
-            question.threshold_count = len(thresholds)
-            of_rows = {k: v[cut] for k, v in arrays.items()}
-            for name, array in {**asked, **of_rows}.items():
-                setattr(question, name, pointer(array) if array.size else None)
-            pieces.append(self._ask(rows[cut], question))
-        return EnginePredictions(pieces, interval, quantiles)
-
-    def _ask(self, rows: FloatArray, question: Any) -> tuple[dict[str, FloatArray], Provenance]:
-        n = len(rows)
-        question.rows, question.feature_values = n, rows.size
-        question.features = pointer(rows)
-        answer, where = c.made(self._c, "answer"), c.made(self._c, "provenance")
-        numbers: Any = np.zeros(n, dtype=np.dtype(c.Prediction))
-        softmax = self._options.model == b"softmax"
-        classes = int(self._options.classes) if softmax else 0
-        tables = {
-            "quantiles": np.zeros((n, question.quantile_count)),
-            "exceedance": np.zeros((n, question.threshold_count)),
-        }
-        names = {"probabilities": "probs", "probabilities_sd": "probs_sd"}
-        names |= {f"probabilities_{end}": f"probs_eti_{end}" for end in ("lower", "upper")}
-        for name in names:
-            tables[name] = np.zeros((n, classes))
-        for name, table in tables.items():
-            setattr(answer, name, pointer(table) if table.size else None)
-        answer.classes = classes
-        answer.predictions, answer.prediction_size = numbers.ctypes.data, sizeof(c.Prediction)
-        answer.provenance = ctypes.addressof(where)
-        status = self._c.windhover_reader_predict(self._reader, byref(question), byref(answer))
-        check(self._c, status)
-        arrays = {name: numbers[name] for name in numbers.dtype.names or ()}
-        arrays |= {names.get(name, name): table for name, table in tables.items()}
-        return arrays, Provenance.of(where)
+        for begin in range(0, n, step):
+            end = min(n, begin + step)
+            question, where = c.made(self._c, "question"), c.made(self._c, "provenance")
+            answer = c.made(self._c, "answer")
+            kept = fill(question, rows, arrays, begin, end)
+            kept.append(_wanted(question, asked))
+            if names:
+                kept.append((ctypes.c_char_p * (end - begin))(*names[begin:end]))
+                question.keys = ctypes.addressof(kept[-1])
+            written.point(answer, begin, end)
+            answer.provenance = ctypes.addressof(where)
+            status = self._c.windhover_reader_predict(self._reader, byref(question), byref(answer))
+            del kept
+            check(self._c, status)
+            provenances.append(Provenance.of(where))
+        return EnginePredictions(written.arrays(), provenances, asked)
 
     def posterior(self) -> Posterior:
         table: Any = np.zeros(self._dimension, dtype=np.dtype(c.Parameter))
@@ -170,7 +171,7 @@ class Reader:
             self._reader, table.ctypes.data, sizeof(c.Parameter), len(table), byref(where)
         )
         check(self._c, status)
-        arrays = {name: np.ascontiguousarray(table[name]) for name in POSTERIOR_ARRAYS}
+        arrays = {name: table[name] for name in POSTERIOR_ARRAYS}
         return Posterior(Provenance.of(where), names=self._names, **arrays)
 
     def draws(self) -> Draws:
@@ -193,14 +194,24 @@ class Reader:
 
     def provenance(self) -> Provenance:
         """Of the newest snapshot."""
-        struct, answer = c.made(self._c, "provenance"), c.made(self._c, "answer")
-        question = c.made(self._c, "question")
-        zeros = np.zeros((1, self._options.features))
-        question.rows, question.feature_values, question.features = 1, zeros.size, pointer(zeros)
-        answer.provenance = ctypes.addressof(struct)
-        status = self._c.windhover_reader_predict(self._reader, byref(question), byref(answer))
+        where = c.made(self._c, "provenance")
+        try:
+            check(
+                self._c,
+                self._c.windhover_reader_draws(self._reader, 0, 0, None, 0, byref(where)),
+            )
+        finally:
+            self._c.windhover_reader_release(self._reader)
+        return Provenance.of(where)
+
+    def events(self) -> list[Event]:
+        room = (c.EventStruct * c.MAX_EVENTS)()
+        count = c_size_t()
+        status = self._c.windhover_reader_events(
+            self._reader, room, sizeof(c.EventStruct), c.MAX_EVENTS, byref(count)
+        )
         check(self._c, status)
-        return Provenance.of(struct)
+        return [Event.of(event) for event in room[: count.value]]
 
     def close(self) -> None:
         self._c.windhover_reader_destroy(self._reader)

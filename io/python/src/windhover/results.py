@@ -63,7 +63,7 @@ class _Table(_Column):
         return instance._arrays(self._name)
 
 
-_PENDING = ("none", "kept", "replaced", "table_full")
+PENDING = ("none", "kept", "replaced", "table_full")
 
 
 class Predictions(Answer):
@@ -123,7 +123,7 @@ class Predictions(Answer):
     def pending(self) -> list[str]:
         """What became of each row's key: "kept"; "replaced", in place of that of an earlier
         question; "table_full", not kept; "none"."""
-        return [_PENDING[row.pending] for row in self._rows]
+        return [PENDING[row.pending] for row in self._rows]
 
     def interval(self, probability: float | None = None) -> tuple[FloatArray, FloatArray]:
         """Lower and upper ends of the equal-tailed interval, shape (n,); of softmax (n, classes).
@@ -168,13 +168,18 @@ class Predictions(Answer):
 
         Those not given to predict() are asked of the server now, as in interval().
         """
+        one = isinstance(probability, (int, float))
         wanted = [probability] if isinstance(probability, (int, float)) else list(probability)
-        if all(one in self._quantiles for one in wanted):
-            columns = [self._quantiles.index(one) for one in wanted]
-            table = self._arrays("quantiles")[:, columns]
-        else:
+        if not all(each in self._quantiles for each in wanted):
             table = self._another(self._interval, wanted)._arrays("quantiles")
-        return table[:, 0] if isinstance(probability, (int, float)) else table
+        elif one or tuple(wanted) == self._quantiles:
+            table = self._arrays("quantiles")
+        else:
+            columns = [self._quantiles.index(each) for each in wanted]
+            return self._arrays("quantiles")[:, columns]
+        if not one:
+            return table
+        return table[:, self._quantiles.index(wanted[0]) if wanted[0] in self._quantiles else 0]
 
     def _another(self, interval: float, quantiles: Sequence[float]) -> Predictions:
         if self._ask is None:

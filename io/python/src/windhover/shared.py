@@ -27,6 +27,7 @@ from .options import Joined, Options, ProducerState, Totals
 from .provenance import ModelKind, Provenance, kind_of
 from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions
 from .results import parameter_names, warn_unless_ok
+from .rows import Rows, column_of, keys_of, rows_of
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Steps
 from .stream import Stream
@@ -160,13 +161,13 @@ class Shared:
 
     def _taken(
         self, x: Any, y: Any, single_precision: bool | None, offsets: Any, trials: Any
-    ) -> wire.Rows:
+    ) -> Rows:
         welcome = self._rows.welcome
         if offsets is not None and not welcome.takes_offsets:
             raise InvalidInput("the model's rows have no offset: model.offset is false")
         if trials is not None and not welcome.takes_trials:
             raise InvalidInput("the model's rows have no trials: it is not binomial")
-        rows = wire.rows_of(
+        rows = rows_of(
             x,
             y,
             columns=welcome.features,
@@ -174,10 +175,10 @@ class Shared:
             single_precision=single_precision,
         )
         if offsets is not None:
-            column = wire.column_of("offsets", offsets, rows.count)
+            column = column_of("offsets", offsets, rows.count)
             rows = dataclasses.replace(rows, offsets=column)
         if trials is not None:
-            column = wire.column_of("trials", trials, rows.count)
+            column = column_of("trials", trials, rows.count)
             rows = dataclasses.replace(rows, trials=column)
         return rows
 
@@ -190,7 +191,7 @@ class Shared:
             raise InvalidInput("the model is binomial: give trials, how many each y is of")
         rows = self._taken(x, y, self._rows.options.single_precision, offsets, trials)
         if weights is not None:
-            column = wire.column_of("weights", weights, rows.count)
+            column = column_of("weights", weights, rows.count)
             rows = dataclasses.replace(rows, weights=column)
         return self._rows.observe(rows)
 
@@ -242,7 +243,7 @@ class Shared:
             raise InvalidInput("X has no rows")
         if key is not None:
             self._need_keys(welcome)
-            rows = dataclasses.replace(rows, keys=wire.keys_of(key, rows.count))
+            rows = dataclasses.replace(rows, keys=keys_of(key, rows.count))
         tail: list[wire.Buffer] = []
         tail += wire.packed(6, np.asarray(quantiles, dtype="<f8"))
         tail += wire.packed(7, np.asarray(thresholds, dtype="<f8"))
@@ -284,7 +285,7 @@ class Shared:
         targets = np.atleast_1d(np.asarray(y, dtype=np.float64))
         if targets.ndim != 1:
             raise InvalidInput(f"y has shape {targets.shape}; it must have one number a key")
-        keys = wire.keys_of(key, len(targets)) or []
+        keys = keys_of(key, len(targets)) or []
         request = pb.Request(outcome=pb.Outcome(keys=[k.decode() for k in keys], targets=targets))
         result = yield from self._ask_rows(request, "outcome_result")
         return Joined.of(result)

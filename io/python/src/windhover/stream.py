@@ -25,6 +25,7 @@ from .errors import (
     refusal,
 )
 from .options import Options, ProducerState, Totals
+from .rows import Rows
 from .sent_frames import SentFrame, SentFrames
 from .steps import Steps
 
@@ -194,7 +195,7 @@ class Stream(Connection):
 
     # --- Rows out
 
-    def observe(self, rows: wire.Rows) -> Steps[int]:
+    def observe(self, rows: Rows) -> Steps[int]:
         """Hands the rows over; the number of the first of them, counted over all rows sent."""
         welcome = self.welcome
         room = max(welcome.frame_cap - wire.FRAME_OVERHEAD, 0)
@@ -237,7 +238,7 @@ class Stream(Connection):
             lambda: self.frames.bytes_on_the_way <= self.options.resend_bytes
         )
 
-    def _push(self, rows: wire.Rows, begin: int, end: int) -> None:
+    def _push(self, rows: Rows, begin: int, end: int) -> None:
         request_id = self.next_id()
         producer = self.options.producer
         count = end - begin

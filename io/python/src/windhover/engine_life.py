@@ -1,0 +1,192 @@
+"""An engine of this process from its making to its end: memory, learning, and what is kept."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from ctypes import byref, c_int, c_size_t, c_void_p
+from typing import Any
+
+from . import _library as c
+from .engine_arrays import check
+from .engine_kept import restored, saved
+from .engine_options import filled
+from .engine_reader import Reader
+from .errors import InvalidInput, Reason
+
+_POLLED = 64  # rounds of learning a call
+_PAUSE = 0.0005  # seconds; the learner is behind, or has not published yet
+
+
+class EngineLife:
+    """What `Engine` is without rows and questions."""
+
+    _handle: c_void_p | None = None
+    _reader: Reader | None = None
+
+    def __init__(
+        self, features: int, *, model: str = "linear", threads: int = 1, **options: Any
+    ) -> None:
+        self._c = c.load()
+        self._writing = threading.RLock()
+        self._asking = threading.RLock()
+        self._options = filled(self._c, features, model, threads, options)
+        self._running = False
+        failure, size = c.Failure(), c_size_t()
+        status = self._c.windhover_engine_footprint(
+            byref(self._options), byref(size), byref(failure)
+        )
+        self._set_up(status, failure)
+        self.footprint = size.value  # bytes, readers not counted
+        handle = c_void_p()
+        status = self._c.windhover_engine_create(
+            byref(self._options), byref(handle), byref(failure)
+        )
+        self._set_up(status, failure)
+        self._handle = handle
+        self._process = os.getpid()
+        self._dimension = int(self._c.windhover_engine_dimension(handle))
+        try:
+            self._reader = Reader(self._c, handle, self._options)
+            if threads:
+                self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    # --- What it is
+
+    @property
+    def features(self) -> int:
+        """Columns of a row, without the intercept."""
+        return int(self._options.features)
+
+    @property
+    def dimension(self) -> int:
+        """Parameters: features, and the intercept if there is one."""
+        return self._dimension
+
+    @property
+    def rows(self) -> int:
+        """Rows accepted so far."""
+        with self._asking:
+            return int(self._c.windhover_engine_head(self._alive()))
+
+    def __repr__(self) -> str:
+        model = (self._options.model or b"").decode()
+        return f"<Engine of {self.features} features, {model}, {self.footprint} bytes>"
+
+    @property
+    def pending(self) -> int:
+        """Keys whose outcome is waited for."""
+        with self._asking:
+            return int(self._c.windhover_engine_pending_labels(self._alive()))
+
+    # --- Learning
+
+    def poll(self, rounds: int = _POLLED) -> int:
+        """Does at most so many rounds of learning; how many were worth doing.
+
+        Raises:
+            Refused: threads do it.
+        """
+        done = c_int()
+        with self._writing:
+            self._check(self._c.windhover_engine_poll(self._alive(), rounds, byref(done)))
+        return done.value
+
+    def start(self) -> None:
+        """Learns on threads of the library's own from now on."""
+        with self._writing:
+            self._check(self._c.windhover_engine_start(self._alive()))
+            self._running = True
+
+    def stop(self) -> None:
+        """Learns in poll() alone from now on."""
+        with self._writing:
+            self._check(self._c.windhover_engine_stop(self._alive()))
+            self._running = False
+
+    def pause(self) -> None:
+        """Learns nothing from now on: answers stay what they are, and rows wait."""
+        with self._asking:
+            self._check(self._c.windhover_engine_pause(self._alive(), 1))
+
+    def resume(self) -> None:
+        """Goes on learning."""
+        with self._asking:
+            self._check(self._c.windhover_engine_pause(self._alive(), 0))
+
+    def _go_on(self) -> None:
+        """Lets the learner get on."""
+        with self._writing:
+            worked = not self._running and self.poll() > 0
+        if not worked:
+            time.sleep(_PAUSE)
+
+    # --- Kept and ended
+
+    def save(self) -> bytes:
+        """All that an engine of the same options goes on from, with the same bits."""
+        with self._writing:
+            running = self._running
+            self.stop()
+            try:
+                status, kept = saved(self._c, self._alive())
+                self._check(status)
+            finally:
+                if running:
+                    self.start()
+        return kept
+
+    def restore(self, kept: bytes) -> None:
+        """Becomes the engine that was saved.
+
+        Raises:
+            InvalidInput: that is not what this engine can go on from; it is as it was at first.
+        """
+        failure = c.Failure()
+        with self._writing, self._asking:
+            running = self._running
+            self.stop()
+            try:
+                self._set_up(restored(self._c, self._alive(), kept, failure), failure)
+            finally:
+                if running:
+                    self.start()
+
+    def close(self) -> None:
+        """Stops, and gives the memory back."""
+        with self._writing, self._asking:
+            if self._reader is not None:
+                self._reader.close()
+            if self._handle is not None:
+                self._c.windhover_engine_destroy(self._handle)
+            self._reader = self._handle = None
+
+    def __del__(self) -> None:
+        if self._handle is not None and self._process == os.getpid():
+            self.close()
+
+    # --- Arrays and statuses
+
+    def _alive(self) -> c_void_p:
+        if self._handle is None:
+            raise InvalidInput("the engine is closed")
+        if self._process != os.getpid():
+            raise InvalidInput("the engine is of the process that this one was forked from")
+        return self._handle
+
+    def _asker(self) -> Reader:
+        self._alive()
+        assert self._reader is not None
+        return self._reader
+
+    def _check(self, status: int) -> None:
+        check(self._c, status)
+
+    @staticmethod
+    def _set_up(status: int, failure: c.Failure) -> None:
+        if status != Reason.OK:
+            raise InvalidInput(f"{failure.sentence.decode()} ({failure.number:g})")
