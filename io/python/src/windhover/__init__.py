@@ -8,7 +8,7 @@
 `windhover.sklearn` and `windhover.river` have estimators.
 """
 
-from .client import Client, connect
+from .client import Client
 from .engine import Engine
 from .errors import (
     CertificateRefused,
@@ -30,6 +30,7 @@ from .errors import (
     WindhoverWarning,
 )
 from .events import Event, EventKind
+from .opening import connect
 from .options import Joined, ProducerState, Totals
 from .provenance import Horizon, ModelKind, PosteriorReason, PosteriorStatus, Provenance
 from .results import Draws, Posterior, Predictions

@@ -16,9 +16,10 @@ from typing import Any, Literal
 
 from .connection import Connection
 from .events import Event
+from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
 from .results import Draws, Posterior, Predictions
-from .shared import RefusedRows, Shared, options_from
+from .shared import Shared, options_from
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Effect, Resolve, Sleep, Steps, T, Wait
 

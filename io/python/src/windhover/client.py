@@ -2,113 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import select
-import socket
 import threading
 import time
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 
+from .blocking import run
 from .connection import Connection
 from .events import Event
+from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
 from .results import Draws, Posterior, Predictions
-from .shared import RefusedRows, Shared, options_from
+from .shared import Shared
 from .status import Checkpoint, ModelState, ServerStatus
-from .steps import Effect, Resolve, Sleep, Steps, T, Wait
-
-
-def connect(
-    address: str,
-    *,
-    query: str | None = None,
-    model: str = "",
-    token: str = "",
-    ca: str | os.PathLike[str] = "",
-    server_name: str = "",
-    certificate: str | os.PathLike[str] = "",
-    key: str | os.PathLike[str] = "",
-    producer: int = 0,
-    first_sequence: int | Literal["next"] = 0,
-    begins_here: bool = False,
-    durable: bool | None = None,
-    fingerprint: int = 0,
-    connect_timeout: float = 5.0,
-    reply_timeout: float = 10.0,
-    single_precision: bool | None = None,
-    max_rows_per_frame: int = 0,
-    resend_bytes: int = 16 << 20,
-    retry_for: float = 60.0,
-    reconnect: bool = True,
-    refused_rows: RefusedRows = "raise",
-) -> Client:
-    """Connects to a server and says Hello.
-
-    Args:
-        address: `host:port`, `tcp:host:port`, `[v6]:port`, `tls://host:port` or `unix:/path`. The
-            observe endpoint takes rows and answers questions too, unless its server says otherwise.
-        query: address of the query endpoint, for all questions; None: they go to `address`.
-        model: by the server's name for it; empty: its first.
-        token: says who asks, of a server with identities.
-        ca: for `tls://`: file of who vouches for the server, in PEM; empty: whom the system trusts.
-        server_name: that its certificate must have; empty: the address's host.
-        certificate, key: files of this client's own, for a server that asks who it is; the key may
-            stand in the certificate's file.
-        producer: not 0, a number of this stream's own: rows survive a broken connection exactly
-            once.
-        first_sequence: number of the first row this client sends. 0: rows that the server has
-            already are counted as duplicate. "next": this client's rows come after those.
-        begins_here: the rows before first_sequence are not to be had: a server that does not know
-            the producer begins there. Otherwise it refuses, unless first_sequence is 0.
-        durable: True: fail where an acknowledgement would not mean the disk. False: acknowledge at
-            once. None: whatever the server offers.
-        fingerprint: what this client believes a row means; 0: do not check.
-        connect_timeout, reply_timeout: seconds; the latter without a byte coming or going.
-        single_precision: True: send 32-bit numbers. None: where X and y are 32-bit themselves.
-        max_rows_per_frame: 0: as many as the server takes.
-        resend_bytes: with a producer, bytes of rows kept to be sent again: those on their way, for
-            which observe() waits when they are more, and as many acknowledged ones as there is room
-            for until the server has them on disk.
-        retry_for: seconds for which connecting again goes on trying; 0: once.
-        reconnect: connect again without being asked when the connection has broken. Rows then go on
-            by themselves with a producer; without one the call that notices raises, and the next
-            connects. Questions are asked again.
-        refused_rows: what wait() does when rows were refused: "raise" RowsRefused, "warn" with
-            RowsRefusedWarning, or "keep" them for take_refused_rows().
-
-    Raises:
-        Unreachable, TimedOut: nobody listens there, or nobody answers.
-        CertificateRefused: of `tls://`: it is another server, or its certificate is not good.
-        Refused: the server refuses; NotPermitted, UnknownModel and ProducerBusy are kinds of it.
-        InvalidInput: an argument that cannot be.
-    """
-    options = options_from(
-        first_sequence,
-        model=model,
-        token=token,
-        ca=os.fspath(ca),
-        server_name=server_name,
-        certificate=os.fspath(certificate),
-        key=os.fspath(key),
-        producer=producer,
-        begins_here=begins_here,
-        durable=durable,
-        fingerprint=fingerprint,
-        connect_timeout=connect_timeout,
-        reply_timeout=reply_timeout,
-        single_precision=single_precision,
-        max_rows_per_frame=max_rows_per_frame,
-        resend_bytes=resend_bytes,
-        retry_for=retry_for,
-        reconnect=reconnect,
-    )
-    return Client(address, query, refused_rows, options)
+from .steps import Steps, T
 
 
 class Client(Shared):
-    """A blocking connection to a server. Made by `connect`.
+    """A blocking connection to a server. Made by `windhover.connect`.
 
     Threads may share it: each call waits for its turn. As a context manager it waits at the end
     until every row is acknowledged, unless an exception is on its way.
@@ -353,32 +265,3 @@ class Client(Shared):
             time.sleep(0.01)
             state = self._run(self._questions, self._checkpoint_steps(state.request))
         return state
-
-
-def run(steps: Steps[T]) -> T:
-    """Takes the steps, blocking where they wait."""
-    try:
-        effect = next(steps)
-        while True:
-            try:
-                answer = _perform(effect)
-            except BaseException as error:
-                effect = steps.throw(error)
-            else:
-                effect = steps.send(answer)
-    except StopIteration as stop:
-        value: T = stop.value
-        return value
-
-
-def _perform(effect: Effect) -> Any:
-    if isinstance(effect, Wait):
-        poller = select.poll()
-        events = select.POLLIN | (select.POLLOUT if effect.to_send else 0)
-        poller.register(effect.sock, events)
-        return bool(poller.poll(effect.timeout * 1000))
-    if isinstance(effect, Sleep):
-        return time.sleep(effect.seconds)
-    if isinstance(effect, Resolve):
-        return socket.getaddrinfo(effect.host, effect.port, type=socket.SOCK_STREAM)
-    raise AssertionError(effect)

@@ -11,9 +11,10 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from .client import Client, connect
+from .client import Client
 from .daemon import Daemon
 from .errors import InvalidInput, WindhoverError
+from .opening import connect
 from .results import Predictions
 
 PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model is paused

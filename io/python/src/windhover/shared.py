@@ -12,141 +12,21 @@ import numpy as np
 
 from . import frames as wire
 from . import windhover_pb2 as pb
-from .connection import Connection
-from .errors import (
-    InvalidInput,
-    ProtocolError,
-    Reason,
-    Refused,
-    RowsMissing,
-    RowsRefused,
-    RowsRefusedWarning,
-)
+from .errors import InvalidInput, ProtocolError, Reason, Refused, RowsRefusedWarning
 from .events import Event
-from .options import Joined, Options, ProducerState, Totals
-from .provenance import ModelKind, Provenance, kind_of
-from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions
-from .results import parameter_names, warn_unless_ok
+from .known import Known
+from .options import Joined, Options, ProducerState
+from .provenance import Provenance
+from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions, warn_unless_ok
 from .rows import Rows, column_of, keys_of, rows_of
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Steps
-from .stream import Stream
 
-RefusedRows = Literal["raise", "warn", "keep"]
 DRAW_ATTEMPTS = 5
 
 
-class Shared:
-    """Where it is connected to, what it knows of the model, and the steps of every request."""
-
-    def __init__(
-        self, address: str, query: str | None, refused_rows: RefusedRows, options: Options
-    ) -> None:
-        if refused_rows not in ("raise", "warn", "keep"):
-            raise InvalidInput(f'refused_rows={refused_rows!r}: "raise", "warn" or "keep"')
-        if not 0 <= options.producer < 2**64:
-            raise InvalidInput(f"producer={options.producer}: 0 to 2^64 - 1")
-        if not options.token.isascii() or len(options.token) > 256:
-            raise InvalidInput("a token is ASCII, at most 256 bytes")
-        places = [text for text in (address, query) if text]
-        tls = any(text.startswith("tls://") for text in places)
-        if tls and not all(text.startswith(("tls://", "unix:")) for text in places):
-            raise InvalidInput(f"{address}, {query}: both are tls://, or neither")
-        if not tls and (options.ca or options.server_name or options.certificate or options.key):
-            raise InvalidInput(
-                f"ca, server_name, certificate and key are of tls://, not of {address}"
-            )
-        if options.key and not options.certificate:
-            raise InvalidInput("key= is that of a certificate, which is missing")
-        self._refused_policy = refused_rows
-        self._rows = Stream(address, options)
-        self._questions: Connection = self._rows if query is None else Connection(query, options)
-
-    # --- What is known without asking
-
-    @property
-    def connected(self) -> bool:
-        """Whether the connection that takes rows is open, as far as is known."""
-        return self._rows.connected
-
-    @property
-    def model(self) -> str:
-        """Name of the model spoken of."""
-        return str(self._rows.welcome.model_name)
-
-    @property
-    def kind(self) -> ModelKind:
-        """Its likelihood."""
-        return kind_of(self._rows.welcome.model)
-
-    @property
-    def features(self) -> int:
-        """Columns of a row, without the intercept."""
-        return int(self._rows.welcome.features)
-
-    @property
-    def dimension(self) -> int:
-        """Parameters: features, and the intercept if there is one."""
-        return int(self._rows.welcome.dimension)
-
-    @property
-    def classes(self) -> int:
-        """Classes of a softmax model, whose targets count from 0; otherwise 0."""
-        return int(self._rows.welcome.classes)
-
-    @property
-    def instance_id(self) -> int:
-        """The life of the server's history: another one when rows that it had accepted are gone."""
-        return int(self._rows.welcome.instance_id)
-
-    @property
-    def durable(self) -> bool:
-        """Whether an acknowledgement means that rows are on the server's disk."""
-        return bool(self._rows.welcome.durability == pb.DURABILITY_LOGGED)
-
-    @property
-    def totals(self) -> Totals:
-        """What became of the rows, as of the newest acknowledgement taken in."""
-        return self._rows.totals_now()
-
-    @property
-    def next_sequence(self) -> int:
-        """Sequence number of the next row handed in."""
-        return self._rows.next_sequence
-
-    @property
-    def producer(self) -> ProducerState:
-        """What the server said of this client's producer on connecting."""
-        return self._rows.producer
-
-    @property
-    def missing(self) -> RowsMissing | None:
-        """The rows that go_back() or leave_missing() has to deal with, if there are any."""
-        return self._rows.missing
-
-    @property
-    def outstanding_rows(self) -> int:
-        """Rows on their way: sent, or about to be, and not acknowledged."""
-        return self._rows.frames.rows_on_the_way
-
-    def go_back(self, sequence: int) -> None:
-        """After RowsMissing: the caller still has the missing rows from `sequence` on.
-
-        That is the number of the next row handed in. Rows kept here are dropped, and those that
-        were on their way no longer count as sent; missing rows before `sequence` count as lost.
-
-        Raises:
-            InvalidInput: nothing is missing, or `sequence` is not one of the missing.
-            Refused: the server knows an earlier part of the stream and takes no gap.
-        """
-        self._rows.go_back(sequence)
-
-    def take_refused_rows(self) -> RowsRefused | None:
-        """The refused rows since wait() or this said so last; None: there were none."""
-        return self._rows.take_refused()
-
-    def _parameter_names(self) -> tuple[str, ...]:
-        return parameter_names(self.features, self.dimension, self.kind)
+class Shared(Known):
+    """The steps of every request."""
 
     # --- Steps
 

@@ -5,56 +5,39 @@ The semantics are those of the C++ client (`io/client_stream.h`).
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
 
 from . import frames as wire
 from . import windhover_pb2 as pb
-from .connection import Connection, refusal_of
+from .acknowledged import Acknowledged
 from .errors import (
     Disconnected,
     InvalidInput,
     Reason,
     Refused,
     RowsMissing,
-    RowsRefused,
     WindhoverError,
     refusal,
 )
-from .options import Options, ProducerState, Totals
+from .options import Options, ProducerState
 from .rows import Rows
-from .sent_frames import SentFrame, SentFrames
+from .sent_frames import SentFrame
 from .steps import Steps
 
 WRITE_BYTES = 256 * 1024
-MOST_REFUSED_KEPT = 1 << 20
-WHOLE_FRAME = 2**32 - 1
 
 
-class Stream(Connection):
-    """A connection with rows: sent pipelined, counted, and taken up again when it breaks.
-
-    Invariant: every row handed in is in `totals` once, as what is known of it, or on its way.
-    """
+class Stream(Acknowledged):
+    """Rows: sent pipelined, counted, and taken up again when the connection breaks."""
 
     def __init__(self, address: str, options: Options) -> None:
         super().__init__(address, options)
-        self.totals = Totals()
-        self.frames = SentFrames()
         self.missing: RowsMissing | None = None
         self.producer = ProducerState()
         self.next_sequence = 0
         self._begins: int | None = None  # the stream is to be taken up in the middle, here
-        self._restoring_until = 0  # id; until then answers are about frames held; 0: none
         self._rows_lost = False  # and wait_acknowledged() has not said so yet
         self._instance = 0
-        self._accepted_by_instance = 0
-        self._mark = (0, 0)  # durable: so many rows are once the server's head of then is
-        self._refused: list[tuple[int, Reason]] = []
-        self._refused_count = 0
 
     # --- Connecting
 
@@ -289,82 +272,3 @@ class Stream(Connection):
             raise failure
         if not done():
             raise Disconnected("not connected")
-
-    # --- What became of them
-
-    def _take_in(self, response: Any) -> Refused | bool:
-        arm = response.WhichOneof("body")
-        if arm == "observe_ack":
-            self._take_in_acknowledgement(response.id, response.observe_ack)
-            return True
-        if arm != "refusal":
-            return False
-        frame = self.frames.find(response.id)
-        if frame is None:
-            return False
-        if frame.id <= self._restoring_until:  # one that was acknowledged before
-            self._restoring_until = 0
-        else:
-            self.totals.refused += frame.rows
-            self.totals.frames_acknowledged += 1
-            self.frames.erase(frame)
-        return refusal_of(response.refusal)
-
-    def _take_in_acknowledgement(self, up_to: int, ack: Any) -> None:
-        totals = self.totals
-        totals.head = ack.head
-        totals.producer_next = ack.producer_next
-        if self._restoring_until:
-            totals.restored += ack.accepted + ack.refused
-            if up_to >= self._restoring_until:
-                self._restoring_until = 0
-            return
-        if ack.refused:
-            self._note_refused(ack)
-        totals.frames_acknowledged += self.frames.acknowledge(up_to)
-        totals.accepted += ack.accepted
-        totals.refused += ack.refused
-        totals.duplicate += ack.duplicate
-        self._accepted_by_instance += ack.accepted
-        acknowledged = totals.sent - totals.unknown - self.frames.rows_on_the_way
-        # Where an acknowledgement means the disk all that is acknowledged is there.
-        if self.welcome.durability == pb.DURABILITY_LOGGED:
-            totals.durable = acknowledged
-        else:
-            totals.durable = max(totals.durable, self._durable(ack, acknowledged))
-        self.frames.trim(self.options.resend_bytes, totals.durable)
-
-    def _durable(self, ack: Any, acknowledged: int) -> int:
-        head, rows = self._mark
-        there = rows if rows and ack.durable_through >= head else 0
-        if there or not rows:
-            self._mark = (ack.head, acknowledged)
-        return there
-
-    def _note_refused(self, ack: Any) -> None:
-        self._refused_count += ack.refused
-        for request, row, reason in zip(ack.refused_request, ack.refused_row, ack.refused_reason):
-            frame = self.frames.find(request)
-            if frame is None:
-                continue
-            whole = row == WHOLE_FRAME
-            first = frame.first_row if whole else frame.first_row + row
-            room = MOST_REFUSED_KEPT - len(self._refused)
-            for at in range(min(frame.rows if whole else 1, room)):
-                self._refused.append((first + at, Reason(reason)))
-
-    def take_refused(self) -> RowsRefused | None:
-        """The refused rows, oldest first, since the last call."""
-        if not self._refused_count:
-            return None
-        rows = np.array([row for row, _ in self._refused], dtype=np.int64)
-        taken = RowsRefused(rows, [why for _, why in self._refused], self._refused_count)
-        self._refused = []
-        self._refused_count = 0
-        return taken
-
-    def _progress(self) -> int:
-        return self.totals.frames_acknowledged
-
-    def totals_now(self) -> Totals:
-        return dataclasses.replace(self.totals)

@@ -1,0 +1,130 @@
+"""What the estimators for scikit-learn have in common: their model, kept in pickles too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state
+
+from .client import Client
+from .errors import InvalidInput
+from .hosted import Hosted, Wanted
+from .results import Predictions
+
+try:
+    from sklearn.utils.validation import validate_data as validate_data  # from 1.6 on
+except ImportError:
+
+    def validate_data(estimator: Any, *arrays: Any, **how: Any) -> Any:
+        return estimator._validate_data(*arrays, **how)
+
+
+class Streaming(BaseEstimator):  # type: ignore[misc]
+    """What both estimators have in common."""
+
+    address: str | None
+    query: str | None
+    model: str
+    token: str
+    tls: Mapping[str, str] | None
+    producer: int
+    window_size: int
+    horizon: str
+    random_state: Any
+    options: Mapping[str, object] | None
+    settle: float
+    n_features_in_: int
+    hosted_: Hosted
+
+    def _wanted(self, likelihood: str, classes: int, offset: bool, weight: bool) -> Wanted:
+        options: dict[str, object] = {
+            "engine.horizon": self.horizon,
+            "engine.window_size": self.window_size,
+        }
+        if self.address is None:
+            options["engine.seed"] = int(
+                check_random_state(self.random_state).randint(1, 2**31 - 1)
+            )
+            if offset:
+                options["model.offset"] = True
+            if weight:
+                options["model.weight"] = True
+        return Wanted(
+            columns=self.n_features_in_,
+            likelihood=likelihood,
+            classes=classes,
+            address=self.address,
+            query=self.query,
+            model=self.model,
+            token=self.token,
+            tls=self.tls,
+            producer=self.producer,
+            options={**options, **(self.options or {})},
+            settle=self.settle,
+        )
+
+    def close(self) -> None:
+        """Ends the daemon, or the connection. fit() and partial_fit() start anew."""
+        if "hosted_" in self.__dict__:
+            self.hosted_.close()
+            del self.hosted_
+
+    def _start(
+        self, likelihood: str, classes: int, offset: bool = False, weight: bool = False
+    ) -> None:
+        self.close()
+        self.hosted_ = Hosted(self._wanted(likelihood, classes, offset, weight))
+
+    @property
+    def client_(self) -> Client:
+        """The client behind it: posterior(), draws(), status()."""
+        check_is_fitted(self)
+        return self._hosted().client
+
+    def _hosted(self) -> Hosted:
+        if "hosted_" not in self.__dict__:  # after unpickling
+            self.hosted_ = Hosted(self._saved_wanted, self._saved)
+            del self._saved, self._saved_wanted
+        return self.hosted_
+
+    def _ask(self, X: Any, **asked: Any) -> Predictions:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return self._hosted().predict(X, stacklevel=3, **asked)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "hosted_" in self.__dict__ or "_saved" in self.__dict__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With a daemon of its own its checkpoint is in the pickle; of a server only the
+        address."""
+        state = dict(super().__getstate__())
+        hosted = state.pop("hosted_", None)
+        if hosted is not None:
+            state["_saved"] = hosted.save()
+            state["_saved_wanted"] = hosted.wanted
+        return state
+
+    _saved: dict[str, bytes]
+    _saved_wanted: Wanted
+
+    def predictions(self, X: Any, **asked: Any) -> Predictions:
+        """All that the model says of X: as `windhover.Client.predict`, with the same arguments."""
+        return self._ask(X, **asked)
+
+
+def weighed(sample_weight: Any, x: Any, *columns: Any) -> tuple[Any, ...]:
+    """Weights, or None, and all else without the rows of weight 0, which a server does not take."""
+    if sample_weight is None:
+        return (None, x, *columns)
+    weights = _check_sample_weight(sample_weight, x, dtype=np.float64)
+    kept = weights != 0
+    if kept.all():
+        return (weights, x, *columns)
+    if not kept.any():
+        raise InvalidInput("sample_weight is 0 for all rows")
+    others = (None if column is None else np.asarray(column)[kept] for column in columns)
+    return (weights[kept], x[kept], *others)
