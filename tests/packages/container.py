@@ -149,7 +149,7 @@ def check(stage: Stage, folder: Path) -> None:
             raise Failed(f"with {flags} it says what is missing: {said.stderr}")
     if stage.run(stage.health).returncode == 0:
         raise Failed("nobody is healthy who is not there")
-    awk = 'BEGIN { srand(1); for (i = 0; i < 3000; ++i) { x = rand(); print x "," 2 + 3 * x + rand() / 4 } }'
+    awk = 'BEGIN { srand(1); for (i = 0; i < 3000; ++i) { x = rand(); print x "," 2 + 3 * x + sqrt(-2 * log(1 - rand())) * cos(6.2831853 * rand()) / 9 } }'
     rows = subprocess.run(["awk", awk], check=True, capture_output=True, text=True).stdout
     (stage.root / "tmp/line.csv").write_text("x,y\n" + rows)
     file, schema, to = "/tmp/line.csv", "/tmp/line.toml", "unix:/run/windhover/"
