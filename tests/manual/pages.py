@@ -26,6 +26,11 @@ class Block:
         """Why nobody runs it; empty: it is run."""
         return self.title.partition("not run:")[2].strip()
 
+    @property
+    def needs(self) -> str:
+        """The package of Debian without which it cannot be run; empty: none."""
+        return self.title.removeprefix("needs ") if self.title.startswith("needs ") else ""
+
 
 def blocks(page: Path) -> list[Block]:
     """All fenced blocks of a page, in order."""

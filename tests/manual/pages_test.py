@@ -108,7 +108,9 @@ class Comparing(unittest.TestCase):
             )
             first, second = blocks(page)
             self.assertEqual((first.line, first.language, first.text), (3, "sh", "true\n"))
-            self.assertEqual((second.again, second.not_run), (True, "no"))
+            self.assertEqual((second.again, second.not_run, second.needs), (True, "no", ""))
+            page.write_text('```{ .sh title="needs r-cran-rstan" }\ntrue\n```\n')
+            self.assertEqual(blocks(page)[0].needs, "r-cran-rstan")
             page.write_text("```sh\ntrue\n")
             with self.assertRaises(ValueError):
                 blocks(page)

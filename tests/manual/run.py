@@ -9,6 +9,7 @@ those of the command line, and its ports are free ones. By the fence of a block:
     ```{ .sh .again }           is run until its output is the one shown, 30 s at most
     ```text                     after one of these: lines of its output, in order; `...` is anything
     ```{ .LANG title="NAME" }   is written to the file NAME of that folder
+    ```{ .sh title="needs PACKAGE" }  is run where this package of Debian is there (NEEDED), or counted
     ```{ ... title="not run: WHY" }   is counted
 
 Whole numbers of up to four digits must be equal, others within 5 %. Exit code 1: a block failed; 77: a
@@ -37,6 +38,7 @@ sys.path.insert(0, str(ROOT / "tools/manual"))
 PAGES = ROOT / "tools/manual/pages"
 PORTS = ["7171", "7172", "7173", "7174", "9101"]
 DEADLINE = 30.0
+NEEDED = {"r-cran-rstan": ["Rscript", "-e", "library(rstan); library(BH)"]}
 SHELL = """
 set -o pipefail
 while read -r __script; do
@@ -48,6 +50,14 @@ while read -r __script; do
   mv "$__script.end.new" "$__script.end"
 done
 """
+
+
+def is_there(package: str) -> bool:
+    """REQUIRES: it is one of NEEDED."""
+    command = NEEDED[package]
+    if shutil.which(command[0]) is None:
+        return False
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 class Failed(Exception):
@@ -153,7 +163,9 @@ class Page:
             shown = after if after is not None and after.language == "text" else None
             if block.not_run:
                 left_out.append(f"{self.name}:{block.line}: {block.not_run}")
-            elif block.title:
+            elif block.needs and not is_there(block.needs):
+                left_out.append(f"{self.name}:{block.line}: {block.needs} is not installed")
+            elif block.title and not block.needs:
                 # Imported here, so that the tests of this file need no MkDocs.
                 import hooks
 
@@ -165,7 +177,7 @@ class Page:
                 self.run_as_shown(block, shown)
                 ran += 1
             elif block.language == "text" and before is not None and before.language == "sh":
-                pass
+                pass  # looked at with it, or not run like it
             else:
                 raise Failed(f"{self.name}:{block.line}: nothing says how to run this block")
             before = block
