@@ -17,6 +17,7 @@
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/reading_options.h"
+#include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit/fit.h"
@@ -61,6 +62,7 @@ void print_result(const nlohmann::ordered_json& result) {
     }
     fmt::print("\n");
   }
+  fmt::print("({})\n", kChainsLegend);
 }
 
 IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& result) {

@@ -286,7 +286,8 @@ std::string describe(const Provenance& p) {
     why += fmt::format(" ({:.0f} % of the rows repeat others exactly)", 100 * p.repeated_rows);
   }
   return fmt::format(
-      "{}{}: {} rows seen, posterior of {}, {} draws (of chains with ess {:.0f}, r_hat {:.3f}), "
+      "{}{}: {} rows seen, posterior of {}, {} draws (of chains with ess {:.0f}, r_hat {:.3f}: up "
+      "to 1.2 is usual), "
       "{:.2f} draws per observation, {} old",
       to_string(p.status), why, p.n_seen, rows_of(p), p.draws, p.ess_bulk, p.r_hat,
       p.draws_per_observation, duration_text(static_cast<double>(p.age_ns)));

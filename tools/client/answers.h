@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "windhover/io/client.h"
@@ -43,6 +44,11 @@ nlohmann::ordered_json to_json(const PredictiveSummary& summary, const AnswerFor
 std::string reason_text(const Provenance& provenance);
 // One line: "ok: 250000 rows seen, ...".
 std::string describe(const Provenance& provenance);
+
+// How to read the columns of chains in a table of parameters.
+inline constexpr std::string_view kChainsLegend =
+    "ess: how many independent draws the chains' own are worth; r_hat: chains share what they have "
+    "learned, so that up to 1.2 is usual where others ask for 1.01";
 // One line an x: the probability or value with its interval.
 std::string describe(const PredictiveSummary& summary, const AnswerForm& form);
 

@@ -73,3 +73,19 @@ export function judge(provenance) {
     topic: known ? name.toLowerCase().replaceAll("_", " ") : "what the status does not see",
   };
 }
+
+const kRestSeconds = 2;
+
+const stepsOf = (status) => number((status.runtime_counters ?? []).find((c) => c.label === "steps")?.value ?? NaN);
+
+// What the learner does, by statuses of the last seconds, [{now, status}] from the oldest on:
+// [a word, a sentence].
+export function learning(seen) {
+  const [first, last] = [seen[0], seen.at(-1)];
+  if (!last || Number.isNaN(stepsOf(last.status)) || last.now - first.now < kRestSeconds) return ["–", "a moment, please"];
+  if (stepsOf(last.status) > stepsOf(first.status)) return ["at work", ""];
+  const { head, provenance } = last.status;
+  return number(head) > number(provenance.sequence)
+    ? ["stands still", "though rows wait: is the model paused?"]
+    : ["rests", "each row has been looked at often enough; the next one wakes it"];
+}

@@ -1,7 +1,7 @@
 // Rates, lag, latency, memory; and what stands behind the status.
 import { colour, line, makeChart, Track } from "./charts.js";
 import { bytes, byId, duration, el, facts, number, percent, say, short, whole } from "./format.js";
-import { judge } from "./judgement.js";
+import { judge, learning } from "./judgement.js";
 
 const kHorizons = {
   HORIZON_WINDOW: "the last rows",
@@ -85,6 +85,7 @@ export class NumbersView {
     facts(byId("numbers"), [
       ["rows arriving", `${short(rows, 3)} /s`, `${whole(number(status.head))} so far`],
       ["rows not yet in the answer", whole(lag), lag === 0 ? "it is up to date" : ""],
+      ["the learner", ...learning(this.seen)],
       ["sampler steps", `${short(steps, 3)} /s`, `${whole(number(p.steps))} so far`],
       ["answering", ...latency(status.query_latency)],
       ["answering, beside rows", ...latency(status.observe_latency)],

@@ -8,7 +8,7 @@ import { textOf } from "../../../io/http/page/events.js";
 import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
 import { judgePit, pitBins } from "../../../io/http/page/pit.js";
-import { judge } from "../../../io/http/page/judgement.js";
+import { judge, learning } from "../../../io/http/page/judgement.js";
 
 const total = ({ x, density }) => density.slice(1).reduce((sum, d, i) => sum + ((d + density[i]) / 2) * (x[i + 1] - x[i]), 0);
 
@@ -190,4 +190,15 @@ test("an event of the server becomes a sentence", () => {
   assert.equal(textOf(often), "degraded → ok; 37 times since 2026-11-24 03:12:07");
   assert.equal(textOf({ kind: "EVENT_KIND_RESIZED", number: 12500, before: 100000 }), "as many as 12,500 rows, before 100,000");
   assert.equal(textOf({ kind: "EVENT_KIND_OF_LATER" }), "of later");
+});
+
+test("a learner is at work, rests, or stands still while rows wait", () => {
+  const at = (now, steps, head, sequence) => ({ now, status: { head, provenance: { sequence }, runtime_counters: [{ label: "steps", value: steps }] } });
+  assert.equal(learning([at(0, "5", "10", "10")])[0], "–");
+  assert.equal(learning([at(0, "5", "10", "10"), at(1, "5", "10", "10")])[0], "–");
+  assert.equal(learning([at(0, "5", "10", "10"), at(3, "6", "10", "10")])[0], "at work");
+  assert.equal(learning([at(0, "5", "10", "10"), at(3, "5", "10", "10")])[0], "rests");
+  assert.equal(learning([at(0, "5", "10", "10"), at(3, "5", "12", "10")])[0], "stands still");
+  assert.equal(learning([{ now: 0, status: {} }, { now: 3, status: {} }])[0], "–");
+  assert.equal(learning([])[0], "–");
 });

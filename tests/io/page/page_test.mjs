@@ -22,6 +22,7 @@ test("shows status, prediction, coefficients and calibration, and goes on as row
   await page.waitForFunction(() => Math.abs(Number(document.querySelectorAll("#coefficients-table tbody td")[1].textContent)) > 0.9, null, { timeout: kPatience });
   assert.ok(Math.abs(toNumber((await rowsOf(page, "#coefficients-table")).x1[2]) - 2) < 0.2);
   assert.match(await text(page, "#numbers", /1,500 so far/), /rows arriving/);
+  await text(page, "#numbers", /the learner\s*rests/);
   await text(page, "#prediction-now", /90 % of outcomes between/);
   await text(page, "#calibration-table", /last 1,000|since the start/);
   await text(page, "#score-now", /times (as|less) likely/);

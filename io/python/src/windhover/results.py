@@ -210,7 +210,8 @@ class Posterior(Answer):
         mean, mode, sd: of the posterior; mode is NaN of a network.
         sd_robust: of the sandwich, which holds when the model does not; or NaN.
         q5, q50, q95: quantiles of the draws.
-        ess_bulk, ess_tail, r_hat: of the chains.
+        ess_bulk, ess_tail: how many independent draws the chains' own are worth.
+        r_hat: of the chains, which share what they have learned: up to 1.2 is usual.
         mcse_mean: Monte Carlo error of the chains' mean.
         autocorrelation_time: of one chain, in steps, or NaN.
         prior_precision: given or learned.
