@@ -62,6 +62,7 @@ std::uint64_t cold_start_rows(const EngineConfig& config) noexcept {
 
 std::uint64_t rows_in_memory(const EngineConfig& config) noexcept {
   if (config.horizon == Horizon::kForgetting) return 2 * config.window_size;
+  if (condenses_past(config)) return std::min(config.window_size, kUncondensedRows);
   return keeps_window(config.horizon) ? config.window_size : cold_start_rows(config);
 }
 

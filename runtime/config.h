@@ -137,6 +137,13 @@ Result<bool> check(const EngineConfig& config) noexcept;
 // kFull or kDiagonal. Of any configuration.
 Structure structure_of(const EngineConfig& config) noexcept;
 
+// Of many sparse columns with kAdaptive so many rows are held, and what those before them said
+// stays as a normal density a column (samplers/row_blocks/condensed_past.h).
+inline constexpr std::uint64_t kUncondensedRows = 4096;
+inline bool condenses_past(const EngineConfig& config) noexcept {
+  return config.horizon == Horizon::kAdaptive && structure_of(config) == Structure::kDiagonal;
+}
+
 // kOk, or what is wrong with its structure beside the rest, which check() has accepted.
 Result<bool> check_structure(const EngineConfig& config) noexcept;
 

@@ -27,8 +27,12 @@ Result<bool> check_diagonal(const EngineConfig& c) noexcept {
   if (c.model.max_nonzeros == 0) {
     return invalid("structure must be full for dense rows: model.max_nonzeros is", 0);
   }
-  if (c.horizon != Horizon::kWindow) {
-    return invalid("structure must be full unless horizon is window", 2);
+  const bool condenses = model->response == Response::kBernoulli && !c.model.weight;
+  if (c.horizon != Horizon::kWindow && !(condenses && c.horizon == Horizon::kAdaptive)) {
+    return invalid(
+        "structure must be full unless horizon is window, or adaptive for a logistic model without "
+        "weights",
+        2);
   }
   if (c.sampler.name != SamplerConfig{}.name || c.sampler.temperature != 1) {
     return invalid(
@@ -85,7 +89,9 @@ Horizon chosen_horizon(EngineConfig config) noexcept {
   const ModelEntry* const model = find_model(config.model.name);
   if (model == nullptr || model->network) return Horizon::kWindow;
   config.horizon = Horizon::kWindow;
-  return structure_of(config) == Structure::kFull ? Horizon::kAdaptive : Horizon::kWindow;
+  if (structure_of(config) == Structure::kFull) return Horizon::kAdaptive;
+  config.horizon = Horizon::kAdaptive;
+  return check_diagonal(config).ok() ? Horizon::kAdaptive : Horizon::kWindow;
 }
 
 }  // namespace windhover

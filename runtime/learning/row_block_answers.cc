@@ -22,6 +22,7 @@ LearnerView RowBlockLearner::view() const noexcept {
   LearnerView view{phase_, nullptr, {}, 1};
   view.passes = static_cast<std::uint64_t>(
       drawn_ / static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1)));
+  view.memory = static_cast<std::uint64_t>(sampler_.memory_of_past());
   return view;
 }
 
@@ -56,7 +57,7 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p.horizon = config_.horizon;
   p.sequence = shown_head_;
   p.n_seen = cursor_.head();
-  p.n_eff = cursor_.rows();
+  p.n_eff = cursor_.rows() + static_cast<std::uint64_t>(sampler_.worth_of_past());
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
   // Chains know at least as much as independent ones do; the draws of one are hardly so.

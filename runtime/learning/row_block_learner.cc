@@ -49,7 +49,8 @@ RowBlockLearner::RowBlockLearner(Arena& arena, const EngineConfig& config, Windo
       snapshots_(snapshots),
       clock_(clock),
       cursor_(window),
-      sampler_(arena, config.model, config.sampler.chains, window.capacity(), config.seed),
+      sampler_(arena, config.model, config.sampler.chains, window.capacity(), config.seed,
+               condenses_past(config) ? config.window_size : 0),
       draws_(arena, config.model.dimension(), config.sampler.chains, config.retained_draws,
              config.seed) {}
 

@@ -131,7 +131,7 @@ void RowBlockLangevin::for_met_columns(const Use& use) const noexcept {
 }
 
 void RowBlockLangevin::retain() noexcept {
-  if (precision_.changed()) stretch();
+  if (precision_.changed() && past_.worth() == 0) stretch();
   const auto dispersion = static_cast<float>(dispersion_.value());
   ColumnSurvey all{0, 0, 0, 0, 0};
   for_met_columns([&](std::span<const std::uint32_t> columns) {
@@ -166,7 +166,7 @@ void RowBlockLangevin::retain() noexcept {
     dispersion_.end(rows_, weight, chains_, informed_);
     likelihood_.set_dispersion(dispersion_.value());
   }
-  if (learns_precision_) {
+  if (learns_precision_ && past_.worth() == 0) {
     precision_.expect(start_of_precision(mean_nonzeros()));
     precision_.end(spread_ratio() < kContracted && lag_ < kCaughtUp, rows_, chains_);
   }
@@ -189,9 +189,11 @@ void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
     for (const std::uint32_t column : columns) __builtin_prefetch(out + column * stride, 1);
     for (const std::uint32_t column : columns) {
       float* to = out + column * stride;
+      const float* theta = theta_of(column);
       if (sums_[column].rows > 0) {
-        const float* theta = theta_of(column);
         for (std::uint32_t c = 0; c < chains_; ++c) to[c] = scale * theta[c];
+      } else if (past_.kept()) {
+        copy_past(column, to);
       } else {
         *to = std::numeric_limits<float>::quiet_NaN();
       }

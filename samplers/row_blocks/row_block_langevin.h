@@ -59,10 +59,12 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/row_blocks/block_weights.h"
+#include "windhover/samplers/row_blocks/condensed_past.h"
 #include "windhover/samplers/row_blocks/curvature_bound.h"
 #include "windhover/samplers/row_blocks/exact_sum.h"
 #include "windhover/samplers/row_blocks/learned_dispersion.h"
 #include "windhover/samplers/row_blocks/learned_precision.h"
+#include "windhover/samplers/row_blocks/past_memory.h"
 #include "windhover/samplers/row_blocks/row_columns.h"
 #include "windhover/samplers/row_blocks/step_block.h"
 #include "windhover/samplers/rows.h"
@@ -70,11 +72,12 @@
 namespace windhover {
 
 // Models of sparse rows that RowLikelihood::has(). Invariant: for each chain G is the sum over the
-// rows that have entered and not left of what it keeps of them, and row counts and curvatures of
-// the columns are those of these rows. Of a column that has not had a row theta is NaN. One thread.
-// Memory: 8 bytes a chain and column, 4 a chain and row, 32 a column and 4 a row; where rows are
-// weighed 16 more a chain and column, 96 a column and 20 to 36 a row. No function but reset() takes
-// time in proportion to the columns.
+// rows that have entered and not left of what it keeps of them, less (lambda_j + p_j) m_j of a
+// condensed past, and row counts and curvatures of the columns are those of these rows. Of a column
+// that has not had a row theta is NaN. One thread. Memory: 8 bytes a chain and column, 4 a chain
+// and row, 32 a column and 4 a row; with a past 48 more a column, where rows are weighed 16 more a
+// chain and column, 96 a column and 20 to 36 a row. No function but reset() takes time in
+// proportion to the columns.
 //
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
 // own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
@@ -90,8 +93,10 @@ class RowBlockLangevin {
   static constexpr double kLargestValue = 1e6;
 
   // `slots`: rows that can be there at a time, each in one of them.
+  // `past`: rows that what has left may be worth, at most (CondensedPast, PastMemory), or 0: rows
+  // take along what they said. REQUIRES, if not 0: rows are not weighed.
   RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
-                   std::uint64_t slots, std::uint64_t seed) noexcept;
+                   std::uint64_t slots, std::uint64_t seed, std::uint64_t past = 0) noexcept;
   // No rows. O(columns x chains).
   void reset() noexcept;
   // In these units y is seen, and draws are those of what is then predicted. REQUIRES: no rows.
@@ -108,6 +113,9 @@ class RowBlockLangevin {
   // by it until it leaves.
   bool enter(const double* row, std::uint32_t slot) noexcept;
   void leave(const double* row, std::uint32_t slot) noexcept;
+  // What has left, in rows; and the most that it may be worth as of now.
+  double worth_of_past() const noexcept { return past_.worth(); }
+  double memory_of_past() const noexcept { return past_.kept() ? memory_.rows() : 0; }
   // Of the rows that are there.
   bool has_set_aside() const noexcept { return aside_ > 0; }
 
@@ -243,8 +251,15 @@ class RowBlockLangevin {
   bool in_range(const RowColumns& row) const noexcept;
   // lambda_j as forces have it that are those of -log p at dispersion 1.
   double pull_of(std::uint32_t column) const noexcept {
-    return precision_of(column) * dispersion_.value();
+    const double pull = precision_of(column) * dispersion_.value();
+    return past_.kept() ? pull + past_.of(column).precision : pull;
   }
+  void age(std::uint32_t column) noexcept;
+  void condense(const RowColumns& row, std::uint32_t slot) noexcept;
+  void copy_past(std::uint32_t column, float* out) const noexcept;
+  void leave_to_past(std::uint32_t column) noexcept;
+  void add_force(std::uint32_t column, float more) noexcept;
+  double mean_of(const float* numbers) const noexcept;
   double squares_of(const float* numbers) const noexcept;
   void keep_noise(const RowColumns& row, const float* residuals, int sign) noexcept;
   void look_at_noise(const RowColumns& row, std::uint32_t slot) noexcept;
@@ -316,6 +331,9 @@ class RowBlockLangevin {
   double force_a_quantum_;
   Quanta* exact_force_;        // G of them, columns x chains
   ExactSum* exact_curvature_;  // H of them, columns; the one in sums_ is its copy
+  std::uint64_t longest_past_;
+  CondensedPast past_;
+  PastMemory memory_;
   CurvatureBound bound_;
   StepBlock block_;  // scratch, as what follows
   std::span<float> normals_;

@@ -26,6 +26,9 @@ void RowBlockLangevin::fetch_columns(const double* row) const noexcept {
       __builtin_prefetch(chains + i, 1);
     }
     __builtin_prefetch(sums_ + column, 1);
+    if (!past_.kept()) continue;
+    __builtin_prefetch(&past_.of(column), 1);
+    memory_.fetch(column);
   }
   if (!weighs_rows()) return;
   for (const std::uint32_t column : indices) {
@@ -49,6 +52,10 @@ void RowBlockLangevin::load(const RowColumns& row) noexcept {
     b.precision[k] = static_cast<float>(precision_.value() * dispersion_.value());
   }
   if (has_intercept_) b.precision[row.count - 1] = static_cast<float>(pull_of(columns_ - 1));
+  if (!past_.kept()) return;
+  for (std::size_t k = 0; k < row.sparse.count; ++k) {
+    b.precision[k] += past_.of(row.column(k)).precision;
+  }
 }
 
 // eta of each chain.
@@ -74,10 +81,17 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
     if (weighs_rows()) weights_.enter_aside();
     return false;
   }
+  if (past_.kept()) {
+    past_.add_row();
+    const bool other = memory_.take(row, precision_.value(), intercept_precision_);
+    if (other) past_.remember(memory_.rows());
+  }
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
-    if (sums_[column].rows > 0) continue;
-    if (std::isnan(*theta_of(column))) met_[met_count_++] = column;
+    const bool is_new = std::isnan(*theta_of(column));
+    if (past_.kept() && !is_new) age(column);
+    if (sums_[column].rows > 0 || (past_.kept() && !is_new)) continue;
+    if (is_new) met_[met_count_++] = column;
     draw_prior(column, {moves_ * columns_ + column, 0, Purpose::kInitialState});
   }
   const double fresh = draws_new_columns() ? draw_new_columns(row) : 0;
@@ -130,6 +144,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     sums.unsettled = 0;
     sums.curvature = 0;  // what rounding has left would stay for ever
   }
+  if (past_.kept()) return condense(row, slot);
   load(row);
   if (weighs_rows()) {
     work_out_translation(row, slot, 1, 0);

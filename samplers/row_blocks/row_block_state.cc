@@ -28,7 +28,8 @@ double quanta_of_all(std::uint64_t slots, double most_residual) noexcept {
 }  // namespace
 
 RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
-                                   std::uint64_t slots, std::uint64_t seed) noexcept
+                                   std::uint64_t slots, std::uint64_t seed,
+                                   std::uint64_t past) noexcept
     : layout_(model),
       likelihood_(model),
       has_intercept_(model.intercept),
@@ -54,6 +55,9 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       exact_force_(
           arena.allocate<Quanta>(weighs_rows() ? std::size_t{columns_} * chains : 0).data()),
       exact_curvature_(arena.allocate<ExactSum>(weighs_rows() ? columns_ : 0).data()),
+      longest_past_(past),
+      past_(arena, past > 0 ? columns_ : 0),
+      memory_(arena, past > 0 ? columns_ : 0),
       bound_(arena, columns_),
       block_(arena, std::size_t{model.max_nonzeros} + 1, chains),
       normals_(arena.allocate<float>(NormalSource::rounded(
@@ -89,6 +93,9 @@ void RowBlockLangevin::reset() noexcept {
   std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0, 0});
 
   std::fill_n(block_.none, chains_, 0.0F);
+  past_.reset();
+  memory_.reset(static_cast<double>(longest_past_));
+  past_.remember(memory_.rows());
   bound_.reset();
   for (std::uint32_t column = 0; column < columns_; ++column) {
     std::fill_n(theta_of(column), chains_, std::numeric_limits<float>::quiet_NaN());
@@ -123,6 +130,10 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
     static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
     visit_quanta(visitor, reinterpret_cast<Quanta*>(exact_curvature_), std::size_t{2} * columns_);
     weights_.visit_state(visitor);
+  }
+  if (past_.kept()) {
+    past_.visit_state(visitor);
+    memory_.visit_state(visitor);
   }
   bound_.visit_state(visitor);
   precision_.visit_state(visitor);

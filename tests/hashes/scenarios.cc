@@ -248,6 +248,12 @@ void add_settings(std::vector<Scenario>& all) {
     c.model.weight = c.model.offset = true;
     c.model.noise_variance = 2;
   });
+  add("diagonal-adaptive", "logistic", [](Config& c) {
+    c.structure = Structure::kDiagonal;
+    c.horizon = Horizon::kAdaptive;
+    c.model.max_nonzeros = kFeatures;
+    c.model.learn_prior_precision = true;
+  });
   add("diagonal-learned-prior", "logistic", [](Config& c) {
     c.structure = Structure::kDiagonal;
     c.model.max_nonzeros = kFeatures;

@@ -208,11 +208,18 @@ TEST(ChosenHorizon, IsAdaptiveWhereverItIsAllowed) {
   }
 }
 
-TEST(ChosenHorizon, IsAWindowWithADiagonalStructure) {
+TEST(ChosenHorizon, IsAWindowWithADiagonalStructureThatCannotKeepAPast) {
   EngineConfig config;
   config.model.name = "logistic";
   config.model.features = kMostFullColumns + 1;
   config.model.max_nonzeros = 30;
+  EXPECT_EQ(chosen_horizon(config), Horizon::kAdaptive);
+  config.horizon = Horizon::kAdaptive;
+  EXPECT_EQ(structure_of(config), Structure::kDiagonal);
+  config.model.weight = true;
+  EXPECT_EQ(chosen_horizon(config), Horizon::kWindow);
+  config.model.weight = false;
+  config.model.name = "linear";
   EXPECT_EQ(chosen_horizon(config), Horizon::kWindow);
   config.model.features = 100;
   EXPECT_EQ(chosen_horizon(config), Horizon::kAdaptive);

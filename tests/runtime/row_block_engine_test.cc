@@ -127,7 +127,15 @@ TEST(RowBlockLearner, ConfigurationsItCannotKeepAreRefused) {
   }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.model.max_nonzeros = 0; }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.horizon = Horizon::kAll; }));
-  EXPECT_TRUE(refused([](EngineConfig& c) { c.horizon = Horizon::kAdaptive; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) { c.horizon = Horizon::kForgetting; }));
+  EXPECT_TRUE(refused([](EngineConfig& c) {
+    c.model.name = "linear";
+    c.horizon = Horizon::kAdaptive;
+  }));
+  EXPECT_TRUE(refused([](EngineConfig& c) {
+    c.model.weight = true;
+    c.horizon = Horizon::kAdaptive;
+  }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.sampler.name = "sgld"; }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.standardize = Standardize::kColdStart; }));
   EXPECT_TRUE(refused([](EngineConfig& c) { c.learner_threads = 2; }));

@@ -198,10 +198,11 @@ inline Moments exact_moments(const SparseData& data, std::size_t first, std::siz
 // Chains in a block of their own.
 class Chains {
  public:
-  Chains(const ModelConfig& model, std::uint32_t chains, std::size_t slots, std::uint64_t seed)
-      : seed_(seed), memory_(bytes(model, chains, slots)) {
+  Chains(const ModelConfig& model, std::uint32_t chains, std::size_t slots, std::uint64_t seed,
+         std::uint64_t past = 0)
+      : seed_(seed), memory_(bytes(model, chains, slots, past)) {
     Arena& arena = memory_.arena();
-    sampler_ = arena.make<RowBlockLangevin>(arena, model, chains, slots, seed);
+    sampler_ = arena.make<RowBlockLangevin>(arena, model, chains, slots, seed, past);
     sampler_->reset();
   }
   RowBlockLangevin& operator*() { return *sampler_; }
@@ -236,9 +237,10 @@ class Chains {
   }
 
  private:
-  static std::size_t bytes(const ModelConfig& model, std::uint32_t chains, std::size_t slots) {
+  static std::size_t bytes(const ModelConfig& model, std::uint32_t chains, std::size_t slots,
+                           std::uint64_t past) {
     Arena arena = Arena::measuring();
-    (void)arena.make<RowBlockLangevin>(arena, model, chains, slots, 0);
+    (void)arena.make<RowBlockLangevin>(arena, model, chains, slots, 0, past);
     return arena.used();
   }
 

@@ -1,0 +1,72 @@
+// How many rows the past of many columns should be worth: as many as have predicted best.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_PAST_MEMORY_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_PAST_MEMORY_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
+
+namespace windhover {
+
+// Memories of N, N / 5 and N / 25 rows are each followed by a normal density a column that takes in
+// each row as it comes and fades as CondensedPast does (assumed density filtering of a logistic
+// model: Opper 1998). Each row is predicted by all before they learn from it. Where the sum of what
+// another memory has predicted better by passes kEvidence nats, from wherever it was least (Page's
+// CUSUM), that one is chosen. The first is, to begin with.
+//
+// Invariant: evidence is never negative. One thread. Memory: 32 bytes a column; time a row in
+// proportion to its non-zeros.
+class PastMemory {
+ public:
+  static constexpr std::size_t kCount = 3;
+  static constexpr double kEvidence = 20;
+
+  // `columns`: 0 where nothing is compared; the last is the intercept where there is one.
+  PastMemory(Arena& arena, std::uint32_t columns) noexcept;
+  // Of `rows` at most.
+  void reset(double rows) noexcept;
+
+  // A row has come; `precision`: of the prior of all columns, but of the intercept's. Whether
+  // rows() is another number now.
+  bool take(const RowColumns& row, double precision, double intercept_precision) noexcept;
+  double rows() const noexcept { return rows_[chosen_]; }
+  void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(columns_ + column, 1); }
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  template <class Number>
+  using OfEach = std::array<Number, kCount>;
+
+  struct Column {
+    OfEach<float> centre;
+    OfEach<float> precision;  // beside the prior's, as of ...
+    std::uint64_t as_of;      // ... so many rows
+  };
+
+  void predict(const RowColumns& row) noexcept;
+  void learn(const RowColumns& row) noexcept;
+  bool compare(double target) noexcept;
+  float prior_of(const RowColumns& row, std::size_t k) const noexcept {
+    return k < row.sparse.count ? precision_ : intercept_precision_;
+  }
+
+  std::uint32_t count_;
+  Column* columns_;
+  OfEach<double> rows_{};
+  OfEach<double> evidence_{};  // nats that it has predicted better by than the chosen one
+  std::uint64_t taken_ = 0;
+  std::uint32_t chosen_ = 0;
+  float precision_ = 1;  // scratch, as what follows
+  float intercept_precision_ = 1;
+  OfEach<double> eta_{};
+  OfEach<double> variance_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_PAST_MEMORY_H_
