@@ -1,6 +1,6 @@
 #include "windhover/io/tls/tls_channel.h"
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -12,11 +12,6 @@
 namespace windhover {
 namespace {
 
-// OpenSSL's own BIO for sockets calls write(), and a peer that is gone would be a signal.
-int descriptor_of(BIO* bio) noexcept {
-  return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
-}
-
 int done(BIO* bio, ssize_t result, int retry_flag) noexcept {
   BIO_clear_retry_flags(bio);
   if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
@@ -25,40 +20,9 @@ int done(BIO* bio, ssize_t result, int retry_flag) noexcept {
   return static_cast<int>(result);
 }
 
-int write_socket(BIO* bio, const char* bytes, int size) {
-  const auto length = static_cast<std::size_t>(size);
-  return done(bio, ::send(descriptor_of(bio), bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT),
-              BIO_FLAGS_WRITE);
-}
-
-int read_socket(BIO* bio, char* bytes, int size) {
-  const ssize_t got =
-      ::recv(descriptor_of(bio), bytes, static_cast<std::size_t>(size), MSG_DONTWAIT);
-  if (got == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
-  return done(bio, got, BIO_FLAGS_READ);
-}
-
 long control_socket(BIO* bio, int command, long, void*) {
   if (command == BIO_CTRL_EOF) return BIO_test_flags(bio, BIO_FLAGS_IN_EOF) != 0 ? 1 : 0;
   return command == BIO_CTRL_FLUSH ? 1 : 0;
-}
-
-BIO_METHOD* make_method() noexcept {
-  BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
-  if (method == nullptr) return nullptr;
-  BIO_meth_set_write(method, &write_socket);
-  BIO_meth_set_read(method, &read_socket);
-  BIO_meth_set_ctrl(method, &control_socket);
-  return method;
-}
-
-BIO* new_socket_bio(int descriptor) noexcept {
-  static BIO_METHOD* const method = make_method();
-  BIO* const bio = method != nullptr ? BIO_new(method) : nullptr;
-  if (bio == nullptr) return nullptr;
-  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)));
-  BIO_set_init(bio, 1);
-  return bio;
 }
 
 std::string_view text_of(const ASN1_STRING* string) noexcept {
@@ -90,16 +54,69 @@ Credential by_common_name(const X509* certificate) noexcept {
 
 }  // namespace
 
+struct TlsChannel::Calls {
+  // OpenSSL's own BIO for sockets calls write(), and a peer that is gone would be a signal.
+  static int write_socket(BIO* bio, const char* bytes, int size) {
+    const auto& channel = *static_cast<TlsChannel*>(BIO_get_data(bio));
+    const auto length = static_cast<std::size_t>(size);
+    return done(bio, ::send(channel.descriptor_, bytes, length, MSG_NOSIGNAL | MSG_DONTWAIT),
+                BIO_FLAGS_WRITE);
+  }
+
+  // OpenSSL reads on until there is something for the application or the socket has no more.
+  static int read_socket(BIO* bio, char* bytes, int size) {
+    auto& channel = *static_cast<TlsChannel*>(BIO_get_data(bio));
+    const auto room = static_cast<std::size_t>(size);
+    const std::size_t piece = channel.messages_ > kMessages ? kPieceBytes : room;
+    const std::size_t most = std::min({room, piece, channel.may_read_});
+    errno = EAGAIN;
+    const ssize_t got = most > 0 ? ::recv(channel.descriptor_, bytes, most, MSG_DONTWAIT) : -1;
+    if (got == 0) BIO_set_flags(bio, BIO_FLAGS_IN_EOF);
+    if (got > 0) channel.may_read_ -= static_cast<std::size_t>(got);
+    return done(bio, got, BIO_FLAGS_READ);
+  }
+
+  static void on_message(int written, int, int content_type, const void*, std::size_t, SSL* ssl,
+                         void* of) {
+    if (written != 0 || content_type != SSL3_RT_HANDSHAKE) return;
+    auto& channel = *static_cast<TlsChannel*>(of);
+    channel.may_read_ -= std::min(channel.may_read_, kMessageBytes);
+    ++channel.messages_;
+    if (++channel.in_a_row_ <= kMessages) return;
+    SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN);  // of what it holds nothing more is looked at
+  }
+
+  static BIO* new_bio(TlsChannel& channel) noexcept {
+    static BIO_METHOD* const method = make_method();
+    BIO* const bio = method != nullptr ? BIO_new(method) : nullptr;
+    if (bio == nullptr) return nullptr;
+    BIO_set_data(bio, &channel);
+    BIO_set_init(bio, 1);
+    return bio;
+  }
+
+  static BIO_METHOD* make_method() noexcept {
+    BIO_METHOD* const method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
+    if (method == nullptr) return nullptr;
+    BIO_meth_set_write(method, &write_socket);
+    BIO_meth_set_read(method, &read_socket);
+    BIO_meth_set_ctrl(method, &control_socket);
+    return method;
+  }
+};
+
 bool TlsChannel::begin(ssl_st* connection, int descriptor, bool server) noexcept {
   end();
   if (connection == nullptr) return false;
-  BIO* const bio = new_socket_bio(descriptor);
+  BIO* const bio = Calls::new_bio(*this);
   if (bio == nullptr) {
     SSL_free(connection);
     ERR_clear_error();
     return false;
   }
   SSL_set_bio(connection, bio, bio);
+  SSL_set_msg_callback(connection, &Calls::on_message);
+  SSL_set_msg_callback_arg(connection, this);
   if (server) {
     SSL_set_read_ahead(connection, 1);  // what lies there is looked at before each wait
     SSL_set_accept_state(connection);
@@ -107,6 +124,8 @@ bool TlsChannel::begin(ssl_st* connection, int descriptor, bool server) noexcept
     SSL_set_connect_state(connection);
   }
   connection_ = connection;
+  descriptor_ = descriptor;
+  messages_ = in_a_row_ = 0;
   failed_ = false;
   return true;
 }
@@ -118,7 +137,16 @@ void TlsChannel::end() noexcept {
   ERR_clear_error();
 }
 
+void TlsChannel::look() noexcept {
+  ERR_clear_error();
+  may_read_ = kLookBytes;
+}
+
 TlsResult TlsChannel::judge(int result, std::size_t bytes) noexcept {
+  if (in_a_row_ > kMessages) {
+    failed_ = true;
+    return {TlsEnd::kFailed, 0};
+  }
   if (result > 0) return {TlsEnd::kDone, bytes};
   switch (SSL_get_error(connection_, result)) {
     case SSL_ERROR_WANT_READ:
@@ -138,12 +166,13 @@ TlsResult TlsChannel::judge(int result, std::size_t bytes) noexcept {
 
 TlsResult TlsChannel::read(std::span<std::byte> room) noexcept {
   if (failed_) return {};
-  ERR_clear_error();
+  look();
   std::size_t bytes = 0;
   const int result = SSL_read_ex(connection_, room.data(), room.size(), &bytes);
   TlsResult first = judge(result, bytes);
   // Records are small; what follows is taken along.
   while (first.end == TlsEnd::kDone && first.bytes < room.size()) {
+    in_a_row_ = 0;
     const std::span<std::byte> rest = room.subspan(first.bytes);
     if (SSL_read_ex(connection_, rest.data(), rest.size(), &bytes) != 1) break;  // told next time
     first.bytes += bytes;
@@ -153,7 +182,7 @@ TlsResult TlsChannel::read(std::span<std::byte> room) noexcept {
 
 TlsResult TlsChannel::write(std::span<const std::byte> bytes) noexcept {
   if (failed_) return {};
-  ERR_clear_error();
+  look();
   std::size_t written = 0;
   const int result = SSL_write_ex(connection_, bytes.data(), bytes.size(), &written);
   return judge(result, written);
@@ -161,7 +190,7 @@ TlsResult TlsChannel::write(std::span<const std::byte> bytes) noexcept {
 
 TlsResult TlsChannel::handshake() noexcept {
   if (failed_) return {};
-  ERR_clear_error();
+  look();
   return judge(SSL_do_handshake(connection_), 0);
 }
 

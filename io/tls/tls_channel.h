@@ -27,6 +27,12 @@ struct TlsResult {
 // TLS over a socket that does not block; one side of one connection, by one thread. It has no
 // buffers of its own: bytes go from the socket to OpenSSL's record, and decrypted to the caller.
 //
+// A peer may send messages that are none of the application's, as many as it likes: new keys
+// (KeyUpdate, RFC 8446, 4.6.3), the wish for another handshake. Each call takes kLookBytes of the
+// socket at most, a message counted as kMessageBytes, and what OpenSSL has read ahead; then it says
+// kWaitRead. After kMessages of them that is kPieceBytes at a time, and after as many without a
+// byte for the application between the channel has failed.
+//
 // Invariant: from begin() to end() there is one connection of OpenSSL's that reads and writes the
 // socket and nothing else does; once it has failed nothing more goes through it.
 class TlsChannel {
@@ -35,6 +41,11 @@ class TlsChannel {
   ~TlsChannel() { end(); }
   TlsChannel(const TlsChannel&) = delete;
   TlsChannel& operator=(const TlsChannel&) = delete;
+
+  static constexpr std::size_t kLookBytes = 64 * 1024;
+  static constexpr std::size_t kMessageBytes = 8 * 1024;
+  static constexpr std::size_t kPieceBytes = 512;
+  static constexpr std::uint32_t kMessages = 32;  // a handshake has less than ten
 
   // `connection` is owned from here on; the socket outlives end(). False: no memory.
   bool begin(ssl_st* connection, int descriptor, bool server) noexcept;
@@ -59,9 +70,15 @@ class TlsChannel {
   const char* refused_certificate() const noexcept;
 
  private:
+  struct Calls;  // OpenSSL's, of this
+  void look() noexcept;
   TlsResult judge(int result, std::size_t bytes) noexcept;
 
   ssl_st* connection_ = nullptr;
+  int descriptor_ = -1;
+  std::size_t may_read_ = 0;  // of the socket, in this call
+  std::uint64_t messages_ = 0;
+  std::uint32_t in_a_row_ = 0;
   bool failed_ = false;
 };
 
