@@ -43,7 +43,6 @@ std::size_t PeerSocket::told(TlsResult result, ErrorCode& error) noexcept {
       break;
     case TlsEnd::kWaitRead:
     case TlsEnd::kWaitWrite:
-      waits_for_ = result.end == TlsEnd::kWaitRead ? Stream::wait_read : Stream::wait_write;
       error = asio::error::would_block;
       break;
     case TlsEnd::kFailed:
@@ -61,7 +60,9 @@ std::size_t PeerSocket::told(TlsResult result, ErrorCode& error) noexcept {
 }
 
 std::size_t PeerSocket::read_tls(std::span<std::byte> room, ErrorCode& error) noexcept {
-  return told(channel_.read(room), error);
+  const TlsResult result = channel_.read(room);
+  waits_for_ = result.end == TlsEnd::kWaitWrite ? Stream::wait_write : Stream::wait_read;
+  return told(result, error);
 }
 
 std::size_t PeerSocket::read_some(std::span<std::byte> room, ErrorCode& error) noexcept {

@@ -58,9 +58,12 @@ class PeerSocket {
     ErrorCode ignored;
     socket_.cancel(ignored);
   }
+  // Who is late while something lies here has so much more: it may be the server that is late.
+  static constexpr std::int64_t kHeldUpNs = 10'000'000'000;
+  // What has come and can be read: nothing while the peer has to take something first.
   std::size_t available() const noexcept {
     ErrorCode ignored;
-    return socket_.available(ignored);
+    return secret_ && waits_for_ == Stream::wait_write ? 0 : socket_.available(ignored);
   }
   int native_handle() noexcept { return socket_.native_handle(); }
   auto get_executor() noexcept { return socket_.get_executor(); }
@@ -79,7 +82,7 @@ class PeerSocket {
   bool established_ = false;
   bool secret_ = false;  // bytes go through the channel
   bool news_ = false;
-  Stream::wait_type waits_for_ = Stream::wait_read;
+  Stream::wait_type waits_for_ = Stream::wait_read;  // a read that would block
   std::int64_t since_ns_ = 0;
   Credential who_;
 };

@@ -65,8 +65,11 @@ void Session::check_timeouts(std::int64_t now_ns) noexcept {
     conversation_.give_up(conversation_.why_it_waits(), replies_);
     return say_goodbye();
   }
-  // What has come and is not read yet is not the peer's doing: the server was held up.
-  const bool late = peer_is_late(now_ns) && (is_on_trial() || socket_->available() == 0);
+  const auto is_excused = [this, now_ns] {
+    return !is_on_trial() && socket_->available() > 0 &&
+           !peer_is_late(now_ns - PeerSocket::kHeldUpNs);
+  };
+  const bool late = peer_is_late(now_ns) && !is_excused();
   // A disk that confirms nothing keeps nobody's place who has said goodbye.
   const bool gone = state_ == State::kLastWords && conversation_.waits_for_log() &&
                     now_ns - heard_ns_ > context_.state->limits.idle_timeout_ns;

@@ -70,9 +70,10 @@ void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
     handler_.counters().add(HttpCounter::kTimeouts);
     return abort();
   }
-  if (now_ns - since_ns_ < allowed_ns()) return;
-  // What has come and is not read yet is not the peer's doing: the server was held up.
-  if (state_ == State::kReading && socket_.available() > 0) return;
+  const std::int64_t late_ns = now_ns - since_ns_ - allowed_ns();
+  if (late_ns < 0) return;
+  const bool may_be_excused = state_ == State::kReading && late_ns < PeerSocket::kHeldUpNs;
+  if (may_be_excused && socket_.available() > 0) return;
   if (state_ != State::kLingering) handler_.counters().add(HttpCounter::kTimeouts);
   if (state_ == State::kTurn) return turn_away();
   if (state_ != State::kWaiting) return abort();

@@ -50,8 +50,11 @@ class Connected {
   Connected& operator=(const Connected&) = delete;
 
   void send(const std::string& bytes) {
-    EXPECT_EQ(::write(peer_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    send_while_it_is_held_up(bytes);
     settle();
+  }
+  void send_while_it_is_held_up(const std::string& bytes) {
+    EXPECT_EQ(::write(peer_, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }
   // What has been answered; status 0: nothing whole.
   HttpResponse answer() {
@@ -63,9 +66,12 @@ class Connected {
     return take_response(in_, response) ? response : HttpResponse{};
   }
   void pass(std::chrono::nanoseconds time) {
+    look_after(time);
+    settle();
+  }
+  void look_after(std::chrono::nanoseconds time) {
     world_.clock.advance_ns(time.count());
     connection_.check_timeouts(world_.clock.now_ns());
-    settle();
   }
   HttpConnection& connection() { return connection_; }
   const Host& host() const { return host_; }
@@ -122,6 +128,22 @@ TEST(HttpConnection, OneWhoseTurnDoesNotComeIsToldToComeAgain) {
   peer.send(kModels);
   peer.connection().take_turn();
   EXPECT_EQ(peer.answer().status, 200) << "it goes on";
+}
+
+// It may be the server that is late; but not for ever.
+TEST(HttpConnection, WhatLiesUnreadExcusesAPeerForAWhile) {
+  const auto allowed = http_server().http.header_timeout;
+  const std::chrono::nanoseconds held_up(PeerSocket::kHeldUpNs);
+  Connected peer;
+  peer.send("GET /v1/models HTTP");
+  peer.send_while_it_is_held_up("/1.1\r\n");
+  peer.look_after(allowed);
+  peer.look_after(held_up - std::chrono::nanoseconds(1));
+  EXPECT_FALSE(peer.connection().is_closing());
+  EXPECT_EQ(peer.counter(HttpCounter::kTimeouts), 0U);
+  peer.look_after(std::chrono::nanoseconds(1));
+  EXPECT_TRUE(peer.connection().is_closing());
+  EXPECT_EQ(peer.counter(HttpCounter::kTimeouts), 1U);
 }
 
 // It ends when its answer is sent, as it would have after the right one.
