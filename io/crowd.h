@@ -10,26 +10,40 @@
 
 namespace windhover {
 
-// The address that most strangers have; of equals any. `sessions`: a range of what has
-// is_stranger() and address(); `room`: for as many numbers as there are. O(n log n).
-template <std::ranges::input_range Sessions>
-std::uint64_t crowded_address(Sessions&& sessions, std::span<std::uint64_t> room) noexcept {
-  std::size_t strangers = 0;
-  for (const auto& session : sessions) {
-    if (session.is_stranger()) room[strangers++] = session.address();
+// How many strangers are at each address. Where no two share one, none is more crowded than
+// another.
+class Crowd {
+ public:
+  // `sessions`: a range of what has is_stranger() and address(); `room`: for as many numbers as
+  // there are, while this lives. O(n log n).
+  template <std::ranges::input_range Sessions>
+  Crowd(Sessions&& sessions, std::span<std::uint64_t> room) noexcept {
+    std::size_t strangers = 0;
+    for (const auto& session : sessions) {
+      if (session.is_stranger()) room[strangers++] = session.address();
+    }
+    addresses_ = room.first(strangers);
+    std::ranges::sort(addresses_);
+    for (auto at = addresses_.begin(); at != addresses_.end();) {
+      const std::size_t here = strangers_at(*at);
+      most_ = std::max(most_, here);
+      at += static_cast<std::ptrdiff_t>(here);
+    }
   }
-  const std::span<std::uint64_t> addresses = room.first(strangers);
-  std::ranges::sort(addresses);
-  std::uint64_t found = 0;
-  std::ptrdiff_t most = 0;
-  for (auto at = addresses.begin(); at != addresses.end();) {
-    const auto end = std::upper_bound(at, addresses.end(), *at);
-    if (end - at > most) found = *at;
-    most = std::max(most, end - at);
-    at = end;
+
+  // Whether nowhere are more of them. O(log n).
+  bool is_largest_at(std::uint64_t address) const noexcept {
+    return strangers_at(address) == most_;
   }
-  return found;
-}
+
+ private:
+  std::size_t strangers_at(std::uint64_t address) const noexcept {
+    return std::ranges::equal_range(addresses_, address).size();
+  }
+
+  std::span<std::uint64_t> addresses_;  // in order
+  std::size_t most_ = 0;
+};
 
 }  // namespace windhover
 

@@ -42,9 +42,9 @@ bool Endpoint::on_connection(Stream& socket) noexcept {
 bool Endpoint::make_room() noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
   if (std::ranges::any_of(everybodys, &Session::is_closing)) return true;
-  const std::uint64_t crowded = crowded_address(everybodys, memory_.addresses);
-  const auto claim = [crowded](const Session& session) {
-    const bool alone = session.is_stranger() && session.address() != crowded;
+  const Crowd crowd(everybodys, memory_.addresses);
+  const auto claim = [&crowd](const Session& session) {
+    const bool alone = session.is_stranger() && !crowd.is_largest_at(session.address());
     return std::tuple(session.is_open(), alone, session.begun_ns());
   };
   Session* victim = nullptr;

@@ -54,9 +54,10 @@ void HttpServer::begin(HttpConnection& connection, Stream& socket, PlaceKind pla
 bool HttpServer::make_room() noexcept {
   using GivesWay = HttpConnection::GivesWay;
   HttpConnection* victim = nullptr;
-  const std::uint64_t crowded = crowded_address(everybodys(), addresses_);
-  const auto claim = [crowded](const HttpConnection& c) {
-    return std::tuple(c.gives_way(), c.is_stranger() && c.address() != crowded, c.since_ns());
+  const Crowd crowd(everybodys(), addresses_);
+  const auto claim = [&crowd](const HttpConnection& c) {
+    const bool alone = c.is_stranger() && !crowd.is_largest_at(c.address());
+    return std::tuple(c.gives_way(), alone, c.since_ns());
   };
   for (HttpConnection& connection : everybodys()) {
     if (connection.is_closing()) return true;
