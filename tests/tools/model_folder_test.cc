@@ -5,20 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "windhover/io/durable/checkpoint_file.h"
-#include "windhover/io/durable/log_format.h"
-#include "windhover/io/durable/posix_folder.h"
 #include "windhover/tests/temporary_folder.h"
 
 namespace windhover {
@@ -47,8 +39,17 @@ class ModelFolders : public ::testing::Test {
   }
   // As the next start does: the models that are listed then.
   Names put_right() {
-    EXPECT_TRUE(ModelFolder::put_right(data_).empty());
+    told_.clear();
+    EXPECT_TRUE(ModelFolder::put_right(data_, told_).empty());
     return ModelFolder::added_in(data_);
+  }
+  // Whether it was said of this file or folder, and nothing of others.
+  bool told_of(const std::string& file) const {
+    return told_.size() == 1 && told_[0].starts_with(data_ + "/" + file + " ");
+  }
+  FileFault put_right_new(const std::string& name) {
+    told_.clear();
+    return ModelFolder::put_right_new(data_, name, told_);
   }
   // All there is, folders without what is in them.
   Names all() {
@@ -61,7 +62,11 @@ class ModelFolders : public ::testing::Test {
   }
 
   const std::string data_ = testing::temporary_path("model_folders");
+  Names told_;
 };
+
+// A segment of a log as it is made.
+const std::string kZeros(8192, '\0');
 
 TEST_F(ModelFolders, WhatIsNotKeptIsAsItWas) {
   const Names before = all();
@@ -112,7 +117,7 @@ TEST_F(ModelFolders, AFolderThatWasNewIsGoneUnlessItsModelIsListed) {
     {
       ModelFolder folder(data_, "new");
       ASSERT_EQ(folder.begin(false, "its").why, 0);
-      write("new/segment-0000", "log");
+      write("new/segment-0000", kZeros);
       EXPECT_TRUE(fs::exists(data_ + "/.new.new"));
       fs::copy(data_, data_ + ".left", fs::copy_options::recursive);
     }
@@ -122,13 +127,14 @@ TEST_F(ModelFolders, AFolderThatWasNewIsGoneUnlessItsModelIsListed) {
     if (listed) fs::rename(data_ + "/new/added.toml.new", data_ + "/new/added.toml");
     EXPECT_EQ(put_right(), listed ? (Names{"new", "old"}) : Names{"old"});
     EXPECT_EQ(fs::exists(data_ + "/new/segment-0000"), listed);
+    EXPECT_EQ(told_of("new"), !listed);
     EXPECT_FALSE(fs::exists(data_ + "/.new.new"));
   }
   // What has been learned stays when the model is removed, whatever lies about.
   write(".new.new", "");
   EXPECT_EQ(ModelFolder::leave_list(data_, "new", false).why, 0);
   EXPECT_EQ(put_right(), Names{"old"});
-  EXPECT_EQ(read("new/segment-0000"), "log");
+  EXPECT_EQ(read("new/segment-0000"), kZeros);
   // What was there before is no folder that was new.
   {
     ModelFolder folder(data_, "stays");
@@ -144,60 +150,42 @@ TEST_F(ModelFolders, AFolderThatWasNewIsGoneUnlessItsModelIsListed) {
 }
 
 TEST_F(ModelFolders, AFolderThatWasNewIsPutRightAlone) {
+  write("old/segment-0000", kZeros);
   write(".old.new", "");
-  EXPECT_EQ(ModelFolder::put_right_new(data_, "old").why, 0);
-  EXPECT_EQ(read("old/segment-0000"), "old") << "which is listed";
+  EXPECT_EQ(put_right_new("old").why, 0);
+  EXPECT_EQ(read("old/segment-0000"), kZeros) << "which is listed";
+  EXPECT_EQ(told_, Names{});
+  write("stays/segment-0000", kZeros);
   write(".stays.new", "");
-  EXPECT_EQ(ModelFolder::put_right_new(data_, "stays").why, 0);
+  EXPECT_EQ(put_right_new("stays").why, 0);
   EXPECT_FALSE(fs::exists(data_ + "/stays")) << "whose log holds nothing";
-  EXPECT_EQ(ModelFolder::put_right_new(data_, "nothing").why, 0);
-}
-
-// The bytes of one of so many rows, with nothing in it.
-std::string checkpoint_of(std::uint64_t head) {
-  const std::string path = testing::temporary_path("checkpoint_of");
-  fs::create_directories(path);
-  PosixFolder folder = std::move(PosixFolder::open(path.c_str(), false).value());
-  std::array<std::byte, kMinCheckpointBuffer> buffer{};
-  CheckpointWriter writer(buffer);
-  EXPECT_EQ(writer.begin(folder, "checkpoint", {.head = head}), Status::kOk);
-  EXPECT_EQ(writer.finish(), Status::kOk);
-  std::ifstream in(path + "/checkpoint", std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  EXPECT_TRUE(told_of("stays"));
+  write(".nothing.new", "");
+  EXPECT_EQ(put_right_new("nothing").why, 0);
+  EXPECT_EQ(told_, Names{});
 }
 
 // A file .NAME.new that somebody has copied, or that a power cut has brought back.
 TEST_F(ModelFolders, AFolderThatHoldsRowsIsNeverTakenForANewOne) {
-  std::array<std::byte, kCommitHeaderBytes> commit{};
-  encode(CommitHeader{.ordinal = 1, .frames = 1}, LogIdentity{}, commit);
-  std::string log(kLogBlock, '\0');
-  std::memcpy(log.data(), commit.data(), commit.size());
-  const auto left = [&](const std::string& file, const std::string& text) {
-    fs::remove_all(data_ + "/model");
-    fs::create_directory(data_ + "/model");
-    write("model/identity", "its");
-    write("model/added.toml.new", "its");
-    write("model/" + file, text);
-    write(".model.new", "");
-    EXPECT_EQ(put_right(), Names{"old"});
-    EXPECT_FALSE(fs::exists(data_ + "/.model.new"));
-    return fs::exists(data_ + "/model/" + file);
-  };
-  EXPECT_TRUE(left("segment-0001", log));
-  EXPECT_TRUE(left("checkpoint-000000000001", "")) << "which nobody can read";
-  EXPECT_TRUE(left("checkpoint-000000000001", checkpoint_of(1)));
-  EXPECT_FALSE(left("checkpoint-000000000001", checkpoint_of(0)));
-  EXPECT_FALSE(left("checkpoint.new", "half"));
-  EXPECT_TRUE(left("notes", ""));
-  fs::create_directory(data_ + "/model/own");
-  write(".model.new", "");
+  write(".stays.new", "");
   EXPECT_EQ(put_right(), Names{"old"});
-  EXPECT_TRUE(fs::exists(data_ + "/model/own"));
-  // An empty segment has a stamp, of no frames.
-  encode(CommitHeader{}, LogIdentity{}, commit);
-  std::memcpy(log.data(), commit.data(), commit.size());
-  EXPECT_FALSE(left("segment-0001", log));
-  EXPECT_FALSE(left("lock", ""));
+  EXPECT_EQ(read("stays/segment-0000"), "stays");
+  EXPECT_EQ(told_, Names{});
+  EXPECT_FALSE(fs::exists(data_ + "/.stays.new"));
+}
+
+// Found from outside: an old .NAME.before took the place of a model that had left the list with its
+// rows.
+TEST_F(ModelFolders, AFolderThatHoldsRowsIsNeverReplacedByWhatWasSetAside) {
+  fs::create_directories(data_ + "/.stays.before");
+  write(".stays.before/segment-0000", kZeros);
+  const Names before = all();
+  EXPECT_EQ(put_right(), Names{"old"});
+  EXPECT_EQ(all(), before);
+  EXPECT_EQ(read("stays/segment-0000"), "stays");
+  EXPECT_TRUE(told_of(".stays.before"));
+  ModelFolder folder(data_, "stays");
+  EXPECT_EQ(folder.begin(true, "another's").why, EEXIST) << "until somebody has looked";
 }
 
 TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
@@ -207,14 +195,16 @@ TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
   write(".old.gone/segment-0000", "gone");
   EXPECT_EQ(put_right(), Names{"old"});
   EXPECT_EQ(all(), before);
+  EXPECT_TRUE(told_of(".old.gone"));
   // Before the list was written: the one before is back.
   fs::rename(data_ + "/old", data_ + "/.old.before");
   fs::create_directories(data_ + "/old");
-  write("old/segment-0000", "new");
+  write("old/segment-0000", kZeros);
   write("old/added.toml.new", "new's");
   EXPECT_EQ(put_right(), Names{"old"});
   EXPECT_EQ(all(), before);
   EXPECT_EQ(read("old/segment-0000"), "old");
+  EXPECT_TRUE(told_of("old"));
   // Afterwards: the new one is there.
   fs::rename(data_ + "/old", data_ + "/.old.before");
   fs::create_directories(data_ + "/old");
@@ -223,6 +213,7 @@ TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
   EXPECT_EQ(put_right(), Names{"old"});
   EXPECT_EQ(all(), before);
   EXPECT_EQ(read("old/segment-0000"), "new");
+  EXPECT_TRUE(told_of(".old.before"));
 }
 
 TEST_F(ModelFolders, WhatCouldNotBeMovedBackIsNotOverwritten) {
@@ -371,7 +362,7 @@ TEST_F(ModelFolders, WhatCannotBePutRightIsSaidAndStays) {
   fs::create_directories(data_ + "/old");
   {
     const NoDescriptors none;
-    const std::vector<FileFault> faults = ModelFolder::put_right(data_);
+    const std::vector<FileFault> faults = ModelFolder::put_right(data_, told_);
     ASSERT_EQ(faults.size(), 1U);
     EXPECT_EQ(faults[0].path, data_);
     EXPECT_EQ(faults[0].why, EMFILE);

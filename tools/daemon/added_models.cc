@@ -37,12 +37,13 @@ AddedModels::Model* AddedModels::find(std::string_view name) {
   return found == models_.end() ? nullptr : &*found;
 }
 
-void AddedModels::check_names(const DaemonModels& models) {
+std::vector<std::string> AddedModels::check_names(const DaemonModels& models) {
+  std::vector<std::string> told;
   const std::string folder(models.common().server().durable.folder);
-  if (folder.empty()) return;
+  if (folder.empty()) return told;
   for (const DaemonModels::Model& model : models.all()) {
     const std::string& name = model.name;
-    check_done(ModelFolder::put_right_new(folder, name));  // which nobody has ever spoken of
+    check_done(ModelFolder::put_right_new(folder, name, told));  // which nobody has spoken of
     if (ModelFolder::is_listed(folder, name)) {
       throw UserError(fmt::format(
           "the configuration has a model {0}, and {1}/{0}/added.toml says that one of this name "
@@ -58,13 +59,17 @@ void AddedModels::check_names(const DaemonModels& models) {
           name, folder));
     }
   }
+  return told;
 }
 
 void AddedModels::restore() {
   if (folder_.empty()) return;
-  for (const FileFault& fault : ModelFolder::put_right(folder_)) {
+  std::vector<std::string> told;
+  const std::vector<FileFault> faults = ModelFolder::put_right(folder_, told);
+  for (const FileFault& fault : faults) told.push_back(text_of(fault));
+  for (const std::string& text : told) {
     LogLine line = log_.line(LogLevel::kWarning, "warning");
-    log_.write(line.add("text", text_of(fault)));
+    log_.write(line.add("text", text));
   }
   for (const std::string& name : ModelFolder::added_in(folder_)) {
     ModelOutcome outcome;

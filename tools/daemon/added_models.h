@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "windhover/io/model_orders.h"
 #include "windhover/io/server.h"
@@ -37,8 +38,9 @@ class AddedModels {
   AddedModels& operator=(const AddedModels&) = delete;
 
   // Before anything of the data folder is opened. UserError where it lists a model that the
-  // configuration has too: it would not be said whose the folder is.
-  static void check_names(const DaemonModels& models);
+  // configuration has too: it would not be said whose the folder is. What has been put right, for
+  // the log.
+  static std::vector<std::string> check_names(const DaemonModels& models);
 
   // Between Server::open() and start(), when the learners are at work: those that the folder lists,
   // so that who connects finds all of them. One that cannot be is told to the log, and stays in the

@@ -5,20 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <system_error>
 
-#include "windhover/io/durable/checkpoint_file.h"
-#include "windhover/io/durable/checkpoint_store.h"
-#include "windhover/io/durable/log_format.h"
-#include "windhover/io/durable/persistence.h"
-#include "windhover/io/durable/posix_folder.h"
+#include "windhover/tools/daemon/new_model.h"
 
 namespace windhover {
 namespace {
@@ -29,7 +23,6 @@ constexpr const char* kListFile = "added.toml";
 constexpr std::string_view kAsideEnd = ".before";
 constexpr std::string_view kGoneEnd = ".gone";
 constexpr std::string_view kNewEnd = ".new";
-constexpr std::string_view kNewListFile = "added.toml.new";
 
 std::string folder_of(const std::string& data_folder, const std::string& name) {
   return data_folder.empty() ? "" : data_folder + "/" + name;
@@ -80,34 +73,10 @@ FileFault delete_aside(const std::string& data_folder, const std::string& name) 
   return is_there(aside) ? delete_all(aside) : delete_all(gone);
 }
 
-// Whether a model that nobody has been let in to may have such a file: its log without a commit, a
-// checkpoint without a row, or what has not got its name yet. What cannot be read may be anything.
-bool is_of_new_model(const fs::path& file) {
-  const std::string name = file.filename();
-  std::error_code why;
-  if (!fs::is_regular_file(fs::symlink_status(file, why)) || why) return false;
-  if (name == kNewListFile) return true;
-  if (!Persistence::has_file(name)) return false;
-  if (is_checkpoint_file(name)) {
-    if (name.ends_with(kNewEnd)) return true;
-    Result<PosixFolder> folder = PosixFolder::open(file.parent_path().c_str(), false);
-    if (!folder.ok()) return false;
-    const Result<CheckpointFacts> facts = CheckpointReader::peek(folder.value(), name.c_str());
-    return facts.ok() && facts.value().head == 0;
-  }
-  std::array<std::byte, kCommitHeaderBytes> begin{};
-  std::ifstream in(file, std::ios::binary);
-  in.read(reinterpret_cast<char*>(begin.data()), begin.size());
-  return in.is_open() && !in.bad() && !looks_like_commit(begin);
-}
-
-// Whether something may have been learned in it. One that is not there holds nothing.
-bool holds_more_than_a_new_model(const std::string& folder) {
-  std::error_code why;
-  for (fs::directory_iterator at(folder, why); at != fs::directory_iterator(); at.increment(why)) {
-    if (!is_of_new_model(at->path())) return true;
-  }
-  return why && why != std::errc::no_such_file_or_directory;
+// A folder that is there, before it goes.
+void tell_deletion(const std::string& path, std::vector<std::string>& told) {
+  if (!is_there(path)) return;
+  told.push_back(path + " is deleted, which an earlier process has left behind");
 }
 
 // NAME of a file .NAME.before, and so on; empty: it is no such file.
@@ -182,18 +151,40 @@ void ModelFolder::undo() noexcept {
   if (is_aside_) (void)move(data_folder_, aside_, path_);
 }
 
-FileFault ModelFolder::put_right_new(const std::string& data_folder, const std::string& name) {
+FileFault ModelFolder::put_right_new(const std::string& data_folder, const std::string& name,
+                                     std::vector<std::string>& told) {
   const ModelFolder folder(data_folder, name);
   if (!is_there(folder.new_)) return {};
   // Where there are rows, or what nobody knows, the file says what is not so.
   if (!is_listed(data_folder, name) && !holds_more_than_a_new_model(folder.path_)) {
+    tell_deletion(folder.path_, told);
     if (FileFault fault = delete_all(folder.path_); fault.why != 0) return fault;
     if (const int why = sync_folder(data_folder.c_str()); why != 0) return {data_folder, why};
   }
   return delete_all(folder.new_);
 }
 
-std::vector<FileFault> ModelFolder::put_right(const std::string& data_folder) {
+FileFault ModelFolder::put_right_replaced(const std::string& data_folder, const std::string& name,
+                                          std::vector<std::string>& told) {
+  const ModelFolder folder(data_folder, name);
+  if (is_listed(data_folder, name)) {
+    tell_deletion(folder.aside_, told);
+    return delete_aside(data_folder, name);
+  }
+  // The list is written last: without it the model in place of which another was to be is back. One
+  // that has learned was listed once, and then what lies beside it is nothing that it replaces.
+  if (holds_more_than_a_new_model(folder.path_)) {
+    told.push_back(folder.aside_ + " lies beside " + name +
+                   ", which holds more than a new model: both stay until one is removed");
+    return {};
+  }
+  tell_deletion(folder.path_, told);
+  if (FileFault fault = delete_all(folder.path_); fault.why != 0) return fault;
+  return {folder.aside_, move(data_folder, folder.aside_, folder.path_)};
+}
+
+std::vector<FileFault> ModelFolder::put_right(const std::string& data_folder,
+                                              std::vector<std::string>& told) {
   std::vector<FileFault> faults;
   std::error_code why;
   std::vector<std::string> files;
@@ -204,22 +195,16 @@ std::vector<FileFault> ModelFolder::put_right(const std::string& data_folder) {
   if (why) faults.push_back({data_folder, why.value()});
   for (const std::string& file : files) {
     FileFault fault;
-    if (!name_in(file, kGoneEnd).empty()) fault = delete_all(folder_of(data_folder, file));
+    if (!name_in(file, kGoneEnd).empty()) {
+      const std::string gone = folder_of(data_folder, file);
+      tell_deletion(gone, told);
+      fault = delete_all(gone);
+    }
     if (const std::string name = name_in(file, kNewEnd); !name.empty()) {
-      fault = put_right_new(data_folder, name);
+      fault = put_right_new(data_folder, name, told);
     }
     if (const std::string name = name_in(file, kAsideEnd); !name.empty()) {
-      const ModelFolder folder(data_folder, name);
-      if (is_listed(data_folder, name)) {
-        fault = delete_aside(data_folder, name);
-      } else {
-        // The list is written last: without it the model in place of which another was to be is
-        // back.
-        fault = delete_all(folder.path_);
-        if (fault.why == 0) {
-          fault = {folder.aside_, move(data_folder, folder.aside_, folder.path_)};
-        }
-      }
+      fault = put_right_replaced(data_folder, name, told);
     }
     if (fault.why != 0) faults.push_back(fault);
   }

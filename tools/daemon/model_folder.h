@@ -34,12 +34,15 @@ class ModelFolder {
   // After keep(): what was set aside goes.
   FileFault delete_before();
 
-  // What a process has left that ended between begin() and keep(), or before all was deleted.
-  // REQUIRES: nobody has the folders of added models open. What could not be put right.
-  static std::vector<FileFault> put_right(const std::string& data_folder);
-  // The same of one model alone, if its folder was new: a folder beside .NAME.new goes unless it
-  // holds a commit of a log, a checkpoint of rows, or a file that no new model has.
-  static FileFault put_right_new(const std::string& data_folder, const std::string& name);
+  // What a process has left that ended between begin() and keep(), or before all was deleted. A
+  // folder that is not listed goes only where holds_more_than_a_new_model() says that it does not.
+  // REQUIRES: nobody has the folders of added models open. What could not be put right; `told`
+  // gets a sentence about each folder that goes, or that stays for somebody to look at.
+  static std::vector<FileFault> put_right(const std::string& data_folder,
+                                          std::vector<std::string>& told);
+  // The same of one model alone, if its folder was new.
+  static FileFault put_right_new(const std::string& data_folder, const std::string& name,
+                                 std::vector<std::string>& told);
   // The names of the models that a data folder lists, in order. What cannot be read is left out.
   static std::vector<std::string> added_in(const std::string& data_folder);
   static bool is_listed(const std::string& data_folder, const std::string& name);
@@ -57,6 +60,8 @@ class ModelFolder {
   static FileFault delete_gone(const std::string& data_folder, const std::string& name);
 
  private:
+  static FileFault put_right_replaced(const std::string& data_folder, const std::string& name,
+                                      std::vector<std::string>& told);
   void undo() noexcept;
 
   const std::string data_folder_;

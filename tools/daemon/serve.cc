@@ -271,13 +271,14 @@ void ignore_other_signals() {
 }
 
 void serve(const DaemonModels& models, const std::string& file) {
-  AddedModels::check_names(models);
+  const std::vector<std::string> put_right = AddedModels::check_names(models);
   const sigset_t signals = block_signals();
   const ProcessOptions& process = models.common().process();
   const ServerConfig config = models.common().server();
   Notifier notifier;
   DaemonLog log(process.log);
   log_start(log, models, file);
+  for (const std::string& text : put_right) warn(log, text);
   take_memory_for_tls(config, process);
   Block block(models);
   if (!block.locked) {

@@ -104,7 +104,7 @@ std::string describe_evaluation(const ordered_json& result) {
                        real(part["log_score"]), real(part["reference"]), held(part, 2, "held"),
                        held(part, 2, "conformal_held"), most);
   }
-  if (result.contains("hashed")) out += "\n" + describe_hashed(result["hashed"]);
+  if (result.contains("hashed")) out.append("\n").append(describe_hashed(result["hashed"]));
   return out;
 }
 
