@@ -249,11 +249,13 @@ HttpAnswer HttpHandler::readiness(const HttpRequest&) {
   std::string recovering;
   for (std::size_t i = 0; i < memory_.readers.size(); ++i) {
     if (!memory_.readers[i]) continue;
-    const ModelMetrics model = model_metrics(state_, memory_, i);
-    if (model.provenance.recovery_target == 0) continue;
+    Provenance provenance;
+    (void)memory_.readers[i]->provenance(provenance);
+    if (provenance.recovery_target == 0) continue;
     recovering += recovering.empty() ? "recovering: " : "; ";
-    recovering += std::string(model.name) + " has " + std::to_string(model.provenance.sequence) +
-                  " of " + std::to_string(model.provenance.recovery_target) + " rows in its answer";
+    recovering += std::string(memory_.conversations->models[i].model->name()) + " has " +
+                  std::to_string(provenance.sequence) + " of " +
+                  std::to_string(provenance.recovery_target) + " rows in its answer";
   }
   return recovering.empty() ? fine("ready") : http_error(503, recovering);
 }
