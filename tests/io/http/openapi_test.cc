@@ -49,6 +49,19 @@ TEST(OpenApi, PathsAndMethodsAreThoseOfTheServer) {
   EXPECT_EQ(described, served);
 }
 
+// Limits and turns are of all but signs of life.
+TEST(OpenApi, WhoIsOverLimitsOrHasNoTurnIsToldEverywhere) {
+  for (const auto& [path, methods] : document().at("paths").items()) {
+    for (const auto& [method, operation] : methods.items()) {
+      const json& responses = operation.at("responses");
+      HttpRequest request;
+      request.path = path;
+      EXPECT_TRUE(responses.contains("503")) << path;
+      EXPECT_NE(responses.contains("429"), HttpHandler::is_sign_of_life(request)) << path;
+    }
+  }
+}
+
 // How a field stands in JSON.
 std::string type_of(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
