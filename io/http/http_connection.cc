@@ -236,7 +236,7 @@ void HttpConnection::abort() noexcept {
 
 void HttpConnection::settle() noexcept {
   state_ = State::kFree;
-  conversation_.begin();
+  conversation_.end(input_.pending().size());
   output_ = {};
   host_.on_free(*this);
 }

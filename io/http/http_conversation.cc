@@ -177,9 +177,16 @@ void HttpConversation::admit(std::string& out, bool may_answer, Turn& turn) {
     const HttpRequest request = request_so_far();
     last_ = request.who;
     known_ = known_ || handler_.is_known(request.who);
+    // Answered at any time, and before others: no place to send a body to.
+    const bool body = !whole || !request.body.empty() || parser_->request.chunked();
+    if (body && HttpHandler::is_sign_of_life(request)) {
+      turn.end = refuse(http_error(413, "signs of life are asked for without a body"), out);
+      return;
+    }
     HttpAnswer refusal;
     const bool over_limits = handler_.is_over_limits(request, refusal);
     if (over_limits || !may_ask(request, refusal)) {
+      if (!over_limits) handler_.charge_broken(request);
       manner_ = manner_of_request();
       manner_.keep = manner_.keep && whole && over_limits;
       parser_.reset();
@@ -224,6 +231,7 @@ HttpConversation::End HttpConversation::answer(std::string& out, std::int64_t& c
   handler_.counters().add(HttpCounter::kRequests);
   const HttpRequest request = request_so_far();
   HttpAnswer answer = handler_.answer(request);
+  bytes_ = 0;  // they are paid for
   cost = answer.cost_ns;
   manner_ = manner_of_request();
   parser_.reset();
@@ -237,9 +245,15 @@ HttpConversation::End HttpConversation::answer_later(const HttpAnswer& answer, s
 }
 
 HttpConversation::End HttpConversation::turn_away(const HttpAnswer& answer, std::string& out) {
+  handler_.charge_broken(request_so_far());
   manner_ = manner_of_request();
   parser_.reset();
   return write(answer, out);
+}
+
+void HttpConversation::end(std::size_t bytes) noexcept {
+  if (bytes_ + bytes > 0) throw_away(bytes_ + bytes);
+  begin();
 }
 
 HttpRequest HttpConversation::nothing_of(std::size_t bytes) const noexcept {

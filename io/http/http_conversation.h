@@ -67,8 +67,11 @@ class HttpConversation {
   // Appends to `out`. Throws nothing: without memory it closes.
   Turn handle(std::span<const std::byte> input, std::string& out, bool may_answer = true) noexcept;
 
-  // In place of the answer to a request that is whole.
+  // In place of the answer to a request that is whole, and paid for as one.
   End turn_away(const HttpAnswer& answer, std::string& out);
+  // The connection ends, with so many bytes that nobody has looked at: what has come of the request
+  // under way is paid for.
+  void end(std::size_t bytes) noexcept;
   // Bytes that come after the last answer: who asked last pays for them.
   void throw_away(std::size_t bytes) noexcept;
 

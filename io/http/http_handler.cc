@@ -92,7 +92,10 @@ HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
   HttpAnswer answer;
   if (route != nullptr && route->method == request.method) {
     answer = this->answer(*route, request);
-    if (route->needs == HttpNeeds::kNothing) return answer;
+    if (route->needs == HttpNeeds::kNothing) {
+      charge_thrown_away(request);
+      return answer;
+    }
   } else if (asset != nullptr) {
     answer = file(*asset, request);
   } else if (is_of_manual(request.path)) {

@@ -68,7 +68,7 @@ TEST(HttpConversation, PipelinedRequestsAreAnsweredInOrder) {
 TEST(HttpConversation, BytesOneByOneMakeTheSameRequest) {
   HttpWorld world;
   const std::string request =
-      "GET /healthz HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+      "GET /v1/models HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
   std::string pending;
   std::string out;
   for (const char byte : request) {
@@ -124,7 +124,7 @@ TEST(HttpConversation, HeadsAndBodiesHaveALimit) {
     const auto responses = world.ask(request);
     return responses.empty() ? 0 : responses.back().status;
   };
-  const std::string head = "GET /healthz HTTP/1.1\r\n";
+  const std::string head = "GET /v1/models HTTP/1.1\r\n";
   EXPECT_EQ(status(head + "A: " + std::string(1900, 'a') + "\r\n\r\n"), 200);
   EXPECT_EQ(status(head + "A: " + std::string(2100, 'a') + "\r\n\r\n"), 431);
   EXPECT_EQ(status(head + "A: " + std::string(5000, 'a')), 431) << "without an end";
@@ -139,7 +139,7 @@ TEST(HttpConversation, HeadsAndBodiesHaveALimit) {
 TEST(HttpConversation, BodiesThatWaitAreAskedFor) {
   HttpWorld world;
   const std::string head =
-      "GET /healthz HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
+      "GET /v1/models HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
   std::string out;
   auto turn = world.conversation->handle(std::as_bytes(std::span(head)), out);
   EXPECT_EQ(turn.end, HttpConversation::End::kNeedInput);

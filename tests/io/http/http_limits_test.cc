@@ -1,6 +1,8 @@
 // Who asks over HTTP is held to limits, whatever connections it makes: told when to come again, and
 // nothing of what it sends meanwhile is taken.
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -129,8 +131,8 @@ TEST(HttpLimits, WhoIgnoresRetryAfterDoesNotKeepItselfOut) {
   for (int i = 0; i < 600; ++i) {
     world.clock.advance_ns(kSecond / 10);
     const bool broken = i % 3 == 0;
-    const auto response = broken ? world.ask("nonsense\r\n\r\n").at(0).status
-                                 : world.get("/v1/models").status;
+    const auto response =
+        broken ? world.ask("nonsense\r\n\r\n").at(0).status : world.get("/v1/models").status;
     answered += response == 200 ? 1 : 0;
     refused += response == 429 ? 1 : 0;
   }
@@ -138,6 +140,86 @@ TEST(HttpLimits, WhoIgnoresRetryAfterDoesNotKeepItselfOut) {
   EXPECT_GE(answered, 15);
   EXPECT_LE(answered, 61);
   EXPECT_GT(refused, 200);
+}
+
+// Of a rate of 10 bytes a second: how long who has sent these waits.
+int seconds_after(const std::function<void(HttpWorld&)>& send) {
+  HttpWorld world(http_server().http, {.bytes = 10});
+  send(world);
+  const HttpResponse response = world.get("/v1/models");
+  EXPECT_EQ(response.status, 429);
+  return std::atoi(response.field("Retry-After").c_str());
+}
+
+HttpConversation::Turn handle(HttpWorld& world, const std::string& bytes) {
+  std::string out;
+  return world.conversation->handle(std::as_bytes(std::span(bytes)), out, false);
+}
+
+double seconds_of(std::size_t bytes) { return static_cast<double>(bytes) / 10; }
+
+TEST(HttpLimits, WhatDoesNotComeWholeIsPaidForWhenItEnds) {
+  const std::string head = "POST /v1/predict HTTP/1.1\r\nContent-Length: 1000\r\n\r\n";
+  for (const std::string& part : {head + std::string(999, 'x'), head.substr(0, 50)}) {
+    const int seconds = seconds_after([&](HttpWorld& world) {
+      EXPECT_EQ(handle(world, part).end, HttpConversation::End::kNeedInput);
+      world.conversation->end(500);  // that were not looked at
+    });
+    EXPECT_NEAR(seconds, seconds_of(part.size() + 500), 1);
+  }
+}
+
+TEST(HttpLimits, RowsOfAConnectionThatEndsMeanwhileArePaidForOnce) {
+  std::string body = R"({"rows":1,"features_f64":[1,2,3],"targets_f64":[1]})";
+  body.resize(1000, ' ');
+  const std::string request =
+      "POST /v1/observe HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: "
+      "1000\r\n\r\n" +
+      body;
+  const int seconds = seconds_after([&](HttpWorld& world) {
+    std::string out;
+    const auto turn = world.conversation->handle(std::as_bytes(std::span(request)), out);
+    EXPECT_EQ(turn.end, HttpConversation::End::kWaiting);
+    world.conversation->end(0);
+  });
+  EXPECT_NEAR(seconds, seconds_of(request.size()), 1);
+}
+
+TEST(HttpLimits, WhatIsTurnedAwayIsPaidFor) {
+  const std::string request =
+      "POST /v1/predict HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" + std::string(1000, 'x');
+  const int seconds = seconds_after([&](HttpWorld& world) {
+    EXPECT_EQ(handle(world, request).end, HttpConversation::End::kTurn);
+    std::string out;
+    EXPECT_EQ(world.conversation->turn_away(http_error(503, "busy"), out),
+              HttpConversation::End::kAnswered);
+  });
+  EXPECT_NEAR(seconds, seconds_of(request.size()), 1);
+}
+
+// Which are answered at any time.
+TEST(HttpLimits, SignsOfLifeHaveNoBodyAndTheirHeadsArePaidFor) {
+  for (const std::string path : {"/healthz", "/readyz"}) {
+    const std::string get = "GET " + path + " HTTP/1.1\r\n";
+    for (const char* body : {"Content-Length: 1\r\n\r\nx", "Content-Length: 1000000\r\n\r\nx",
+                             "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"}) {
+      HttpWorld world;
+      const auto answers = world.ask(get + body);
+      ASSERT_EQ(answers.size(), 1U);
+      EXPECT_EQ(answers[0].status, 413) << path << body;
+      EXPECT_EQ(answers[0].field("Connection"), "close");
+    }
+    const std::string request =
+        get + "X-Long: " + std::string(1000, 'x') + "\r\nContent-Length: 0\r\n\r\n";
+    const int seconds = seconds_after([&](HttpWorld& world) {
+      for (int i = 0; i < 2; ++i) {
+        const auto answers = world.ask(request);
+        ASSERT_EQ(answers.size(), 1U);
+        EXPECT_EQ(answers[0].status, 200);
+      }
+    });
+    EXPECT_GE(seconds, seconds_of(request.size()));
+  }
 }
 
 TEST(HttpLimits, BrokenRequestsCountAsRequests) {

@@ -271,7 +271,7 @@ TEST(HttpServer, PeersThatTakeTooLongAreGone) {
   HttpPeer body(address_of(server));
   HttpPeer idle(address_of(server));
   ASSERT_TRUE(head.send("GET /healthz HTTP/1.1\r\nHost: "));
-  ASSERT_TRUE(body.send("GET /healthz HTTP/1.1\r\nContent-Length: 10\r\n\r\n12345"));
+  ASSERT_TRUE(body.send("GET /v1/models HTTP/1.1\r\nContent-Length: 10\r\n\r\n12345"));
   ASSERT_EQ(idle.get("/healthz").status, 200);
   for (HttpPeer* peer : {&silent, &head, &body, &idle}) EXPECT_TRUE(peer->ends());
   EXPECT_GE(sample_of(server, "windhover_http_timeouts_total"), 4);
