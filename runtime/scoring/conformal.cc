@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace windhover {
 namespace {
@@ -29,30 +30,47 @@ Conformal::Conformal(Ends ends) noexcept : ends_(ends) {
   }
 }
 
-double Conformal::moved(double end, double rate, bool outside, double share,
+double Conformal::moved(double end, double rate, double outside, double share,
                         double outwards) noexcept {
-  const double step = rate * std::max(1.0, std::abs(end)) * ((outside ? 1.0 : 0.0) - share);
+  const double step = rate * std::max(1.0, std::abs(end) / kUsual) * (outside - share);
   return std::clamp(end + outwards * step, -kFarthest, kFarthest);
 }
 
 void Conformal::add(const NormalScore& y) noexcept {
-  const double rate = std::max(kLeastRate, kFirstRows / (kFirstRows + rows_));
-  ++rows_;
+  rate_of_take_ += std::max(kLeastRate, kFirstRows / (kFirstRows + rows_ + rows_in_take_));
+  ++rows_in_take_;
+  for (std::size_t i = 0; i < kIntervals; ++i) {
+    const double upper = upper_[i].load(std::memory_order_relaxed);
+    if (ends_ == Ends::kApart) {
+      below_[i] += y.low < lower_[i].load(std::memory_order_relaxed) ? 1.0 : 0.0;
+      above_[i] += y.high > upper ? 1.0 : 0.0;
+    } else {
+      const double end = std::max(0.0, upper);
+      above_[i] += y.low < -end || y.high > end ? 1.0 : 0.0;
+    }
+  }
+}
+
+void Conformal::end_take() noexcept {
+  if (rows_in_take_ == 0) return;
+  const double rate = std::min(rate_of_take_, kMostATake);
   for (std::size_t i = 0; i < kIntervals; ++i) {
     const double share = 1 - kFollowed[i];  // that may lie outside
+    const double below = std::exchange(below_[i], 0.0) / rows_in_take_;
+    const double above = std::exchange(above_[i], 0.0) / rows_in_take_;
     const double lower = lower_[i].load(std::memory_order_relaxed);
     const double upper = upper_[i].load(std::memory_order_relaxed);
     double next = 0;  // of the upper end
     if (ends_ == Ends::kApart) {
-      lower_[i].store(moved(lower, rate, y.low < lower, share / 2, -1), std::memory_order_relaxed);
-      next = moved(upper, rate, y.high > upper, share / 2, 1);
+      lower_[i].store(moved(lower, rate, below, share / 2, -1), std::memory_order_relaxed);
+      next = moved(upper, rate, above, share / 2, 1);
     } else {
-      const double end = std::max(0.0, upper);
-      const bool outside = y.low < -end || y.high > end;
-      next = std::max(-kBeyondMiddle, moved(upper, rate, outside, share, 1));
+      next = std::max(-kBeyondMiddle, moved(upper, rate, above, share, 1));
     }
     upper_[i].store(next, std::memory_order_relaxed);
   }
+  rows_ += rows_in_take_;
+  rows_in_take_ = rate_of_take_ = 0;
 }
 
 Conformal::Bounds Conformal::bounds() const noexcept {

@@ -30,10 +30,18 @@ inline bool holds(const ConformalBounds& bounds, const NormalScore& y) noexcept 
 // share does, however the rows come: over T rows to within (how far the end has moved) / (rate T).
 // The first rows move ends more, as in Robbins and Monro's search for a quantile; from the 200th on
 // the rate stays, so that what changes is followed.
-// Beyond a score of 1 steps grow with the end: what is wrong by orders of magnitude is right after
+// Rows that were predicted by one answer are one take: all are judged by the ends that they were
+// served with, and the ends move once, by the take's share outside less a. Were they judged one
+// after the other, thousands of them would lead the ends to where this take should have had them,
+// with all that its rows have in common, and the next take would find them there. Nor may a take's
+// rates come to more than kMostATake: the share outside falls by 0.4 at most for each sd that an
+// end moves (the density of a normal score in the middle), so below 1 / 0.4 a take that came
+// again would find the ends nearer to where it wants them, and not beyond. So the long run is
+// within (how far the end has moved) / (kMostATake x takes) where takes are of 30 rows and more.
+// Beyond a score of 2 steps grow with the end: what is wrong by orders of magnitude is right after
 // some dozens of outcomes outside. Then it is logarithms that come out even, and the share outside
-// is larger than a by a factor of 1.025. Inwards an end comes more slowly, by a factor e in some
-// 400 rows at 90 %.
+// is larger than a by a factor of 1.013. Inwards an end comes more slowly, by a factor e in some
+// 800 rows at 90 %.
 //
 // Of numbers each end is followed apart, for half of what may lie outside each. Counts and classes
 // come in lumps: there both ends stand equally far from the middle.
@@ -48,7 +56,9 @@ class Conformal {
 
   explicit Conformal(Ends ends) noexcept;
 
+  // Of the take under way; no end moves before it ends.
   void add(const NormalScore& outcome) noexcept;
+  void end_take() noexcept;
 
   // Of kFollowed, each within the next.
   Bounds bounds() const noexcept;
@@ -65,18 +75,24 @@ class Conformal {
  private:
   static constexpr double kLeastRate = 0.05;
   static constexpr double kFirstRows = 10;  // rate 1 before the first, half of that after so many
+  static constexpr double kMostATake = 1.5;
+  static constexpr double kUsual = 2;  // of an end: steps grow beyond it
   static constexpr double kFarthest = 1e9;
   // Ends that stand together stop at the middle, and are followed a little beyond: what held too
   // much there is made up for later. No further, so that a jump finds them near.
   static constexpr double kBeyondMiddle = 1;
 
   using End = std::atomic<double>;
-  // `outside`: this outcome passed it; `share` of them may.
-  static double moved(double end, double rate, bool outside, double share,
+  // `outside` of the outcomes of a take passed it; `share` of them may.
+  static double moved(double end, double rate, double outside, double share,
                       double outwards) noexcept;
 
   const Ends ends_;
-  double rows_ = 0;
+  double rows_ = 0;  // before the take
+  double rows_in_take_ = 0;
+  double rate_of_take_ = 0;
+  std::array<double, kIntervals> below_{};  // outcomes of the take beyond each end; together: all
+  std::array<double, kIntervals> above_{};
   std::array<End, kIntervals> lower_;  // together: not used, it is -upper
   std::array<End, kIntervals> upper_;
 };

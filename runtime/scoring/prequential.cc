@@ -65,6 +65,7 @@ std::uint64_t Prequential::affordable(std::uint64_t rows) noexcept {
 
 void Prequential::score(std::uint64_t first, std::uint64_t head) noexcept {
   score_some(first, head);
+  conformal_.end_take();
   if (labels_ != nullptr) labels_->scored(head);
 }
 
