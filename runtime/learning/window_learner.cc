@@ -265,7 +265,8 @@ void WindowLearner::start_over_if_lost() noexcept {
 }
 
 void WindowLearner::start_over() noexcept {
-  if (memory_choice_ != nullptr) {
+  // Other units: memories in the old ones are worth nothing.
+  if (memory_choice_ != nullptr && scan_.target_units_due()) {
     memory_choice_->forget();
     cursor_.weigh_by(memory_choice_->ages());
   }

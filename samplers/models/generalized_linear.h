@@ -14,6 +14,7 @@
 #include "windhover/samplers/models/likelihood_rows.h"
 #include "windhover/samplers/models/likelihoods.h"
 #include "windhover/samplers/models/model.h"
+#include "windhover/samplers/models/predictive_loss.h"
 #include "windhover/samplers/models/row_distance.h"
 #include "windhover/samplers/models/row_effect.h"
 
@@ -165,6 +166,22 @@ class GeneralizedLinearModel final : public Model {
         }
       });
     }
+  }
+
+  void predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
+                         double* losses) noexcept override {
+    rows_.set_coefficients(judge.mode, target_);
+    for_chunks(batch, [&](const RowBatch& chunk) {
+      rows_.load(chunk);
+      rows_.gather(chunk);
+      rows_.leverages(chunk, judge.covariance, rows_.weights);
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        losses[i] = predictive_loss(rows_.likelihood, row_at_mode(i, 0), rows_.weights[i],
+                                    target_.scale, judge.divisor);
+      }
+      rows_.weigh(chunk, losses);
+      losses += chunk.count;
+    });
   }
 
   bool has_start() const noexcept override { return Likelihood::kHasStart; }

@@ -170,6 +170,7 @@ void LinearRows::expand(const double* row, double* out) const noexcept {
 }
 
 void LinearRows::gather(const RowBatch& chunk) noexcept {
+  if (layout_.sparse()) return;
   for (std::size_t i = 0; i < chunk.count; ++i) {
     expand(chunk.base + chunk.slots[i] * layout_.stride(), rows_ + i * width_);
   }

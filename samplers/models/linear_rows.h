@@ -51,6 +51,8 @@ class LinearRows {
   // x dimension; and total += sum_i weights[i] x_i.
   void leverages(const RowBatch& chunk, const double* covariance, double* leverage) noexcept;
   void add_to(const RowBatch& chunk, const double* weights, double* total) noexcept;
+  // What leverages() and add_to() need of a chunk that add_outer() was not given.
+  void gather(const RowBatch& chunk) noexcept;
   // out + i x stride <- weights[i] x_i, dimension numbers.
   void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
                   double* out) const noexcept;
@@ -76,7 +78,6 @@ class LinearRows {
 
  private:
   void load_extras(const RowBatch& chunk, std::size_t index, double* out) const noexcept;
-  void gather(const RowBatch& chunk) noexcept;
   void expand(const double* row, double* out) const noexcept;
 
   RowLayout layout_;

@@ -123,6 +123,13 @@ struct RowDistance {
   double predictive = 0;
 };
 
+// A Gaussian posterior as Model::predictive_losses() is asked about it.
+struct PredictiveJudge {
+  const double* mode;
+  const double* covariance;  // P, dimension x dimension
+  double divisor;            // dispersion that -log p is divided by, or 1
+};
+
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
 
 // What add_curvature() sums for a row, where theta stands.
@@ -191,6 +198,17 @@ class Model {
   // tells_distance(response()). Complexity O(rows x features), and dimension^2 for each row that is
   // farther off than the judge's least.
   virtual void row_distances(const RowBatch&, const DistanceJudge&, RowDistance*) noexcept {}
+
+  // losses[i] <- -log of the mean of the likelihood of row i over N(mode, P), times the row's
+  // weight, where it has one; without what depends neither on theta nor on P. Exact of a normal y.
+  // Elsewhere by quadrature over the linear predictor, of classes over each by itself (MacKay
+  // 1992), and of a model that does not say, at the mode alone. Complexity O(rows x dimension^2).
+  virtual void predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
+                                 double* losses) noexcept {
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      losses[i] = loss_sum(batch.part(i, 1), judge.mode) / judge.divisor;
+    }
+  }
 
   // True when the loss is quadratic in theta: one Newton step is exact, `third` is 0.
   virtual bool quadratic() const noexcept = 0;

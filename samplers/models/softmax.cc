@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace windhover {
 
@@ -21,27 +22,33 @@ Status SoftmaxModel::check_target(double y) const noexcept {
   return in_domain(Response::kCategorical, classes, y) ? Status::kOk : Status::kTargetOutOfDomain;
 }
 
-double SoftmaxModel::classify(const RowBatch& chunk, const double* theta) noexcept {
+void SoftmaxModel::load_predictors(const RowBatch& chunk, const double* theta) noexcept {
   for (std::size_t c = 0; c < outputs_; ++c) {
     rows_.set_coefficients(theta + c * columns_);
     rows_.predictors(chunk, probability(c), rows_.targets);
   }
   if (rows_.weighted()) rows_.load_row_weights(chunk);
-  double loss = 0;
-  for (std::size_t i = 0; i < chunk.count; ++i) {
-    double largest = 0;  // the reference's predictor
-    for (std::size_t c = 0; c < outputs_; ++c) largest = std::max(largest, probability(c)[i]);
-    const auto y = static_cast<std::size_t>(rows_.targets[i]);
-    const double chosen = y == 0 ? 0.0 : probability(y - 1)[i];
-    double total = std::exp(-largest);
-    for (std::size_t c = 0; c < outputs_; ++c) {
-      double& p = probability(c)[i];
-      p = std::exp(p - largest);
-      total += p;
-    }
-    for (std::size_t c = 0; c < outputs_; ++c) probability(c)[i] /= total;
-    loss += blocks_.row_weight(i) * (largest + std::log(total) - chosen);
+}
+
+double SoftmaxModel::classify_row(std::size_t i) noexcept {
+  double largest = 0;  // the reference's predictor
+  for (std::size_t c = 0; c < outputs_; ++c) largest = std::max(largest, probability(c)[i]);
+  const auto y = static_cast<std::size_t>(rows_.targets[i]);
+  const double chosen = y == 0 ? 0.0 : probability(y - 1)[i];
+  double total = std::exp(-largest);
+  for (std::size_t c = 0; c < outputs_; ++c) {
+    double& p = probability(c)[i];
+    p = std::exp(p - largest);
+    total += p;
   }
+  for (std::size_t c = 0; c < outputs_; ++c) probability(c)[i] /= total;
+  return blocks_.row_weight(i) * (largest + std::log(total) - chosen);
+}
+
+double SoftmaxModel::classify(const RowBatch& chunk, const double* theta) noexcept {
+  load_predictors(chunk, theta);
+  double loss = 0;
+  for (std::size_t i = 0; i < chunk.count; ++i) loss += classify_row(i);
   return loss;
 }
 
@@ -190,6 +197,24 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
   }
   for (std::size_t a = 0; a < outputs_; ++a)
     blocks_.add_vector(chunk, leverages_ + a * kChunk, a, third);
+}
+
+// Each class's log-odds against the reference are shrunk by what is not known of them.
+void SoftmaxModel::predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
+                                     double* losses) noexcept {
+  constexpr double kShrinkage = std::numbers::pi / 8;
+  for (std::size_t first = 0; first < batch.count; first += kChunk) {
+    const RowBatch chunk = batch.part(first, std::min(kChunk, batch.count - first));
+    load_predictors(chunk, judge.mode);
+    rows_.gather(chunk);
+    for (std::size_t c = 0; c < outputs_; ++c) {
+      blocks_.leverages(chunk, judge.covariance, c, c, leverages_);
+      for (std::size_t i = 0; i < chunk.count; ++i) {
+        probability(c)[i] /= std::sqrt(1 + kShrinkage * std::max(leverages_[i], 0.0));
+      }
+    }
+    for (std::size_t i = 0; i < chunk.count; ++i) *losses++ = classify_row(i) / judge.divisor;
+  }
 }
 
 bool SoftmaxModel::row_effects(const RowBatch& batch, const RowJudge& judge,

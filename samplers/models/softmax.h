@@ -46,6 +46,8 @@ class SoftmaxModel final : public Model {
   void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
                      double weight, CurvatureSums& sums) noexcept override;
 
+  void predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
+                         double* losses) noexcept override;
   // Of each row only how much its log-odds are in doubt, those of the class that are most.
   bool row_effects(const RowBatch& batch, const RowJudge& judge,
                    RowEffect* effects) noexcept override;
@@ -54,7 +56,11 @@ class SoftmaxModel final : public Model {
   static constexpr std::size_t kChunk = LinearRows::kChunk;
 
   double* probability(std::size_t output) noexcept { return probabilities_ + output * kChunk; }
-  // Probabilities of classes 1 to C - 1, and the rows' weights; returns the sum of -log p(y).
+  // Linear predictors of classes 1 to C - 1, targets, and the rows' weights.
+  void load_predictors(const RowBatch& chunk, const double* theta) noexcept;
+  // Of row i, predictors into probabilities; returns -log p(y) times the row's weight.
+  double classify_row(std::size_t i) noexcept;
+  // Both, of all rows; returns the sum.
   double classify(const RowBatch& chunk, const double* theta) noexcept;
   // Turns probabilities into p - [y = class], times the row's weight.
   void subtract_targets(std::size_t rows) noexcept;

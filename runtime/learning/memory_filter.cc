@@ -1,0 +1,166 @@
+#include "windhover/runtime/learning/memory_filter.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "windhover/samplers/kernels/kernels.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
+#include "windhover/samplers/registry.h"
+
+namespace windhover {
+
+using Eigen::Index;
+
+namespace {
+
+// Of a squared residual that one batch says to the dispersion: an outlying row must not leave the
+// long memories with it when the short ones have forgotten.
+constexpr double kMostDispersions = 10;
+
+}  // namespace
+
+MemoryFilter::Scratch::Scratch(Arena& arena, std::uint32_t dimension) noexcept
+    : factor(arena, dimension),
+      precision(arena.allocate<double>(std::size_t{dimension} * dimension).data()),
+      gradient(arena.allocate<double>(dimension).data()),
+      step(arena.allocate<double>(dimension).data()),
+      moved(arena.allocate<double>(dimension).data()) {}
+
+MemoryFilter::MemoryFilter(Arena& arena, const EngineConfig& config, const Estimator& estimator,
+                           Scratch& scratch, std::uint64_t rows, bool counts_as_many) noexcept
+    : estimator_(estimator),
+      scratch_(scratch),
+      dimension_(config.model.dimension()),
+      width_(matrix_width(dimension_)),
+      rows_(rows),
+      counts_as_many_(counts_as_many),
+      scales_(has_dispersion(find_model(config.model.name)->response)),
+      centre_(arena.allocate<double>(dimension_).data()),
+      curvature_(arena.allocate<double>(width_ * width_).data()),
+      covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()) {}
+
+void MemoryFilter::reset() noexcept {
+  std::fill_n(centre_, dimension_, 0.0);
+  std::fill_n(curvature_, width_ * width_, 0.0);
+  std::fill_n(covariance_, std::size_t{dimension_} * dimension_, 0.0);
+  count_ = squares_ = 0;
+  dispersion_ = 1;
+  stale_ = 0;
+}
+
+void MemoryFilter::start(std::uint64_t rows) noexcept {
+  const AnchorSums& sums = estimator_.done();
+  std::copy_n(estimator_.laplace().mode(), dimension_, centre_);
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    std::copy_n(sums.curvature_below(j), dimension_ - j, curvature_ + j * (width_ + 1));
+  }
+  count_ = squares_ = static_cast<double>(rows);
+  // One that is given may be wrong.
+  dispersion_ = estimator_.dispersion().learned() ? estimator_.dispersion().value()
+                                                  : sums.sums().squares / sums.weight();
+  refresh();
+}
+
+double MemoryFilter::dispersion() const noexcept {
+  const Dispersion& served = estimator_.dispersion();
+  return scales_ ? std::max(dispersion_, served.least()) : served.value();
+}
+
+// Rows that count as W together, and W2 the sum of their squares, are worth W^2 / W2.
+double MemoryFilter::exponent() const noexcept {
+  const double as_many = counts_as_many_ && squares_ > 0 ? count_ / squares_ : 1.0;
+  return as_many * estimator_.done().weight_ratio();
+}
+
+double MemoryFilter::loss(const RowBatch& batch, double weight, Model& model) const noexcept {
+  std::array<double, kMostRows> losses;
+  model.set_dispersion(dispersion());
+  model.predictive_losses(batch, {centre_, covariance_, divisor()}, losses.data());
+  double sum = scales_ ? 0.5 * weight * std::log(dispersion()) : 0.0;
+  for (std::size_t i = 0; i < batch.count; ++i) sum += losses[i];
+  return sum;
+}
+
+void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noexcept {
+  const auto rows = static_cast<double>(batch.count);
+  const double keep = std::pow(1 - std::min(2 / static_cast<double>(rows_), 0.5), rows);
+  for (std::size_t i = 0; i < width_ * width_; ++i) curvature_[i] *= keep;
+  count_ = keep * count_ + rows;
+  squares_ = keep * keep * squares_ + rows;
+  std::fill_n(scratch_.gradient, dimension_, 0.0);
+  CurvatureSums sums{};
+  sums.gradient = scratch_.gradient;
+  sums.curvature = curvature_;
+  model.set_dispersion(dispersion());
+  model.add_curvature(batch, centre_, nullptr, 1.0, sums);
+  stale_ += batch.count;
+  if (stale_ >= dimension_ / 2) refresh();
+  const double after = move(batch, 1 - keep, sums.loss, model);
+  // What the rows said to the centre is not noise: of a normal y a residual before, times the one
+  // after, is on average what the noise is.
+  if (scales_ && sums.loss > 0)
+    learn_dispersion(weight, sums.squares * std::sqrt(after / sums.loss));
+}
+
+void MemoryFilter::refresh() noexcept {
+  const Index d = dimension_;
+  const double scale = exponent() / divisor();
+  MatrixMap precision(scratch_.precision, d, d);
+  for (Index j = 0; j < d; ++j) {
+    const double* below = curvature_ + static_cast<std::size_t>(j) * (width_ + 1);
+    for (Index i = j; i < d; ++i) precision(i, j) = scale * below[i - j];
+    precision(j, j) += estimator_.prior().values()[j];
+  }
+  stale_ = 0;
+  // Rows too large to compute with: P stays as it was.
+  if (ok(scratch_.factor.compute(scratch_.precision))) scratch_.factor.inverse(1.0, covariance_);
+}
+
+// Armijo's rule with 1/2, which a parabola meets up to the best point: a row whose like has not
+// been seen would throw the centre far off.
+double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, Model& model) noexcept {
+  constexpr int kMostHalvings = 30;
+  const Index d = dimension_;
+  const double scale = exponent() / divisor();
+  const double* prior = estimator_.prior().values();
+  const auto objective = [&](const double* theta, double of_rows) {
+    double norm = 0;
+    for (Index j = 0; j < d; ++j) norm += prior[j] * theta[j] * theta[j];
+    return scale * of_rows + 0.5 * fresh * norm;
+  };
+  for (Index j = 0; j < d; ++j) {
+    scratch_.gradient[j] = scale * scratch_.gradient[j] + fresh * prior[j] * centre_[j];
+  }
+  std::fill_n(scratch_.step, d, 0.0);
+  kernels().symmetric_product(covariance_, dimension_, 1.0, scratch_.gradient, scratch_.step);
+  const double slope = ConstVectorMap(scratch_.step, d).dot(ConstVectorMap(scratch_.gradient, d));
+  const double before = objective(centre_, loss);
+  double length = 1;
+  for (int i = 0; i < kMostHalvings; ++i, length *= 0.5) {
+    for (Index j = 0; j < d; ++j) scratch_.moved[j] = centre_[j] - length * scratch_.step[j];
+    const double there = model.loss_sum(batch, scratch_.moved);
+    // Never true of what is not a number.
+    if (!(objective(scratch_.moved, there) <= before - 0.5 * length * slope)) continue;
+    std::copy_n(scratch_.moved, d, centre_);
+    return there;
+  }
+  return loss;
+}
+
+// `squares`: of the residuals of rows that count as `weight`.
+void MemoryFilter::learn_dispersion(double weight, double squares) noexcept {
+  if (!(weight > 0) || !std::isfinite(squares)) return;
+  const double rate = std::min(weight / (count_ * estimator_.done().mean_weight()), 1.0);
+  const double now = dispersion();
+  dispersion_ = now + rate * (std::min(squares / weight, kMostDispersions * now) - now);
+}
+
+void MemoryFilter::visit_state(StateVisitor& visitor) noexcept {
+  visitor.values(count_, squares_, dispersion_, stale_);
+  visitor.visit(centre_, dimension_);
+  visitor.visit(curvature_, width_ * width_);
+  visitor.visit(covariance_, std::size_t{dimension_} * dimension_);
+}
+
+}  // namespace windhover

@@ -1,0 +1,84 @@
+// The posterior of the newest rows, about, followed a few rows at a time.
+#ifndef WINDHOVER_RUNTIME_LEARNING_MEMORY_FILTER_H_
+#define WINDHOVER_RUNTIME_LEARNING_MEMORY_FILTER_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/learning/estimator.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// An extended Kalman filter that forgets (Kulhavy and Zarrop 1993: exponential forgetting): rows
+// count exp(-2 age / rows), the prior always once. They are worth `rows` equal ones, and the
+// posterior is as wide as that of so many, unless ForgettingSpread::kPosterior is asked for. It has
+// a dispersion of its own where the model has one, also where what is served is given one.
+//
+// Invariant: the centre is where Newton's method led to, one step a batch and never past the best
+// point of the batch's rows along it; P is of at most D / 2 rows ago. One thread. Memory 2 D^2
+// doubles. Time a row about 4 D^2.
+class MemoryFilter {
+ public:
+  // What all filters compute with, one after the other. D^2 doubles.
+  struct Scratch {
+    Scratch(Arena& arena, std::uint32_t dimension) noexcept;
+
+    Factor factor;
+    double* precision;  // dimension x dimension
+    double* gradient;   // dimension, each
+    double* step;
+    double* moved;
+  };
+
+  MemoryFilter(Arena& arena, const EngineConfig& config, const Estimator& estimator,
+               Scratch& scratch, std::uint64_t rows, bool counts_as_many) noexcept;
+
+  std::uint64_t rows() const noexcept { return rows_; }
+
+  void reset() noexcept;
+  // Goes on from the estimator's posterior, of so many rows.
+  void start(std::uint64_t rows) noexcept;
+  // -log of the probability of the batch, row by row, but for what is the same of all filters;
+  // `weight`: what its rows count as. At most kMostRows rows.
+  double loss(const RowBatch& batch, double weight, Model& model) const noexcept;
+  void learn(const RowBatch& batch, double weight, Model& model) noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+  static constexpr std::size_t kMostRows = 8;  // of a batch
+
+ private:
+  // As the model is told, and what -log p is divided by.
+  double dispersion() const noexcept;
+  double divisor() const noexcept { return scales_ ? dispersion() : 1.0; }
+  // What a row's -log p counts for beside the prior.
+  double exponent() const noexcept;
+  void refresh() noexcept;
+  // Steps, and returns the loss of the batch, dispersion 1, at the new centre; `loss` is that at
+  // the old one, where its gradient is in the scratch. The prior is `fresh` parts anew.
+  double move(const RowBatch& batch, double fresh, double loss, Model& model) noexcept;
+  void learn_dispersion(double weight, double squares) noexcept;
+
+  const Estimator& estimator_;
+  Scratch& scratch_;
+  std::uint32_t dimension_;
+  std::size_t width_;
+  std::uint64_t rows_;
+  bool counts_as_many_;
+  bool scales_;  // whether the model has a dispersion
+
+  double* centre_;
+  double* curvature_;   // width x width: sum of the rows' curvatures, dispersion 1
+  double* covariance_;  // P
+  double count_ = 0;    // sum of what rows count for by their age, and of its square
+  double squares_ = 0;
+  double dispersion_ = 1;    // scales_
+  std::uint64_t stale_ = 0;  // rows that are not in P
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_MEMORY_FILTER_H_
