@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 
-#include "windhover/io/question_cost.h"
 #include "windhover/platform/arena.h"
 
 namespace windhover {
@@ -16,13 +15,14 @@ namespace windhover {
 // time, where the last one of the same connection ended, or kCreditNs ago if that is later, and
 // lasts what it costs; the one that starts first is next, and virtual time is the start of the
 // newest turn. So a connection that has had much waits behind those that have had little, whoever
-// asks little is next however many ask much, and nobody saves up more than one turn. Two lines:
-// those whose next question needs the place of LongPredict stand in one of their own. Fixed memory;
-// a turn costs O(log waiting).
+// asks little is next however many ask much, and nobody saves up more than that: a few turns,
+// because a question that is not answered in pieces may cost more than one. Two lines: those whose
+// next question needs the place of LongPredict stand in one of their own. Fixed memory; a turn
+// costs O(log waiting).
 class FairQueue {
  public:
   static constexpr std::uint32_t kNobody = UINT32_MAX;
-  static constexpr std::uint64_t kCreditNs = kTurnNs;
+  static constexpr std::uint64_t kCreditNs = 200'000;
   enum class Line : std::uint8_t { kAny, kForPlace };
 
   // Takes memory, writes nothing but itself. Connections are numbered from 0 to `places` - 1.

@@ -5,6 +5,8 @@
 namespace windhover {
 namespace {
 
+constexpr std::int64_t kFactorInCachesNs = 50'000;
+
 // A quantile is found by steps of Newton's method, each of which sums over the mixture that y is.
 struct Prices {
   std::int64_t quantile;
@@ -68,7 +70,7 @@ QuestionCost question_cost(const EngineConfig& engine) noexcept {
     cost.parameters_ns = 1'000 + 7 * draws * dimension;
     cost.draw_ns = 100 * dimension;
   }
-  if (!model.network && !diagonal && factor / 16 > kTurnNs / 4) cost.rows_together = 4;
+  if (!model.network && !diagonal && factor / 16 > kFactorInCachesNs) cost.rows_together = 4;
   return cost;
 }
 

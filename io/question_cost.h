@@ -12,7 +12,7 @@ namespace windhover {
 
 // A turn ends when it has cost this much, or lasted so long: others wait no longer than that and
 // one row, or one question that is not answered in pieces.
-inline constexpr std::int64_t kTurnNs = 200'000;
+inline constexpr std::int64_t kTurnNs = 50'000;
 
 // In nanoseconds of a processor of 3 GHz, right within a factor of three. For each row
 //   600 + (draws x dimension + dimension^2 / 2) / 16
