@@ -49,8 +49,8 @@ EngineQueue::Entry* EngineQueue::next(std::int64_t now_ns) noexcept {
   double least = 0;
   for (Entry& entry : entries_) {
     if (!has_something(entry, now_ns)) continue;
-    const auto age_ns = static_cast<double>(std::min(now_ns - entry.shown_ns, kMostAgeNs));
-    const double claim = entry.served_ns - urgency(*entry.engine) * age_ns;
+    const std::int64_t age_ns = std::min(now_ns - entry.shown_ns, kMostAgeNs);
+    const double claim = entry.served_ns - static_cast<double>(age_ns);
     if (first != nullptr && claim >= least) continue;
     first = &entry;
     least = claim;

@@ -15,12 +15,12 @@ namespace windhover {
 // to do, the one is polled that has had the least time, less the time for which its answer has not
 // shown what it has done, at most kMostAgeNs. It has its turn until a new answer is out, a slice or
 // a round at most, whichever is longer: a turn that ended before would have its answer wait for the
-// next one. Time counts for less, down to an eighth, and age for more the more rows wait: a sender
-// that is about to be held up comes first, and nobody starves. An engine that has rested begins
-// where the least served one stands, and its answer has no age: rest is not saved up. One that had
-// nothing to do is looked at again when it has rows, and every 10 ms.
-// Invariant: `served_ns` of an engine that is at work is never below `floor_ns_` by more than a
-// slice. The learner's thread only.
+// next one. Time counts for less, down to an eighth, the more rows wait: a sender that is about to
+// be held up comes first, and nobody starves. An engine that has rested begins where the least
+// served one stands, and its answer has no age: rest is not saved up. One that had nothing to do is
+// looked at again when it has rows, and every 10 ms.
+// Invariant: `served_ns` of an engine that is at work is never below `floor_ns_` by more than
+// kMostAgeNs and a slice. The learner's thread only.
 class EngineQueue {
  public:
   // An engine, and how it has been served.
