@@ -10,39 +10,33 @@
 
 namespace windhover {
 
-// How many strangers are at each address. Where no two share one, none is more crowded than
-// another.
+// How many strangers are at each address. `sessions`: a range of what has is_stranger() and
+// address(); `room`: for as many numbers as there are. O(n log n).
 class Crowd {
  public:
-  // `sessions`: a range of what has is_stranger() and address(); `room`: for as many numbers as
-  // there are, while this lives. O(n log n).
-  template <std::ranges::input_range Sessions>
-  Crowd(Sessions&& sessions, std::span<std::uint64_t> room) noexcept {
+  template <std::ranges::sized_range Sessions>
+  Crowd(Sessions&& sessions, std::span<std::uint64_t> room) noexcept
+      : few_(1 + std::ranges::size(sessions) / kShare) {
     std::size_t strangers = 0;
     for (const auto& session : sessions) {
       if (session.is_stranger()) room[strangers++] = session.address();
     }
     addresses_ = room.first(strangers);
     std::ranges::sort(addresses_);
-    for (auto at = addresses_.begin(); at != addresses_.end();) {
-      const std::size_t here = strangers_at(*at);
-      most_ = std::max(most_, here);
-      at += static_cast<std::ptrdiff_t>(here);
-    }
   }
 
-  // Whether nowhere are more of them. O(log n).
-  bool is_largest_at(std::uint64_t address) const noexcept {
-    return strangers_at(address) == most_;
+  // Of who gives a place up first: those of the address with the largest number. Where only few are
+  // all are alike: who makes two connections at once is no crowd beside strangers of many
+  // addresses. O(log n).
+  std::size_t at(std::uint64_t address) const noexcept {
+    return std::max(few_, std::ranges::equal_range(addresses_, address).size());
   }
 
  private:
-  std::size_t strangers_at(std::uint64_t address) const noexcept {
-    return std::ranges::equal_range(addresses_, address).size();
-  }
+  static constexpr std::size_t kShare = 16;  // of all places
 
-  std::span<std::uint64_t> addresses_;  // in order
-  std::size_t most_ = 0;
+  std::size_t few_;
+  std::span<std::uint64_t> addresses_;  // rising
 };
 
 }  // namespace windhover

@@ -43,9 +43,9 @@ bool Endpoint::make_room() noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
   if (std::ranges::any_of(everybodys, &Session::is_closing)) return true;
   const Crowd crowd(everybodys, memory_.addresses);
-  const auto claim = [&crowd](const Session& session) {
-    const bool alone = session.is_stranger() && !crowd.is_largest_at(session.address());
-    return std::tuple(session.is_open(), alone, session.begun_ns());
+  const auto claim = [&](const Session& session) {
+    const std::size_t others = session.is_stranger() ? crowd.at(session.address()) : 0;
+    return std::tuple(session.is_open(), SIZE_MAX - others, session.begun_ns());
   };
   Session* victim = nullptr;
   for (Session& session : everybodys) {

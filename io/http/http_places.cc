@@ -55,9 +55,9 @@ bool HttpServer::make_room() noexcept {
   using GivesWay = HttpConnection::GivesWay;
   HttpConnection* victim = nullptr;
   const Crowd crowd(everybodys(), addresses_);
-  const auto claim = [&crowd](const HttpConnection& c) {
-    const bool alone = c.is_stranger() && !crowd.is_largest_at(c.address());
-    return std::tuple(c.gives_way(), alone, c.since_ns());
+  const auto claim = [&](const HttpConnection& c) {
+    const std::size_t others = c.is_stranger() ? crowd.at(c.address()) : 0;
+    return std::tuple(c.gives_way(), SIZE_MAX - others, c.since_ns());
   };
   for (HttpConnection& connection : everybodys()) {
     if (connection.is_closing()) return true;

@@ -1,6 +1,6 @@
 #include "windhover/io/crowd.h"
 
-#include <array>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,31 +8,35 @@
 namespace windhover::crowd_test {
 namespace {
 
-struct Peer {
-  std::uint64_t where;
-  bool known = false;
-
-  bool is_stranger() const { return !known; }
+struct Somebody {
+  std::uint64_t where = 0;
+  bool stranger = true;
+  bool is_stranger() const { return stranger; }
   std::uint64_t address() const { return where; }
 };
 
-TEST(Crowd, IsLargestWhereMostStrangersAre) {
-  std::array<std::uint64_t, 8> room{};
-  const std::vector<Peer> peers = {{7}, {9}, {7}, {3}, {9, true}, {9, true}};
-  const Crowd crowd(peers, room);
-  EXPECT_TRUE(crowd.is_largest_at(7));
-  EXPECT_FALSE(crowd.is_largest_at(9)) << "those who are known are none";
-  EXPECT_FALSE(crowd.is_largest_at(3));
+TEST(Crowd, CountsStrangersAlone) {
+  std::vector<Somebody> all = {{7}, {8}, {7}, {7}, {8, false}, {8, false}, {8, false}, {8, false}};
+  std::vector<std::uint64_t> room(all.size());
+  const Crowd crowd(all, room);
+  EXPECT_EQ(crowd.at(7), 3U);
+  EXPECT_EQ(crowd.at(8), 1U);
+  EXPECT_EQ(crowd.at(9), 1U);
 }
 
-TEST(Crowd, OfEqualOnesEachIsTheLargest) {
-  std::array<std::uint64_t, 8> room{};
-  const std::vector<Peer> pairs = {{7}, {9}, {7}, {3}, {9}};
-  EXPECT_TRUE(Crowd(pairs, room).is_largest_at(7));
-  EXPECT_TRUE(Crowd(pairs, room).is_largest_at(9));
-  EXPECT_FALSE(Crowd(pairs, room).is_largest_at(3));
-  const std::vector<Peer> alone = {{7}, {9}, {3}};
-  for (const Peer& peer : alone) EXPECT_TRUE(Crowd(alone, room).is_largest_at(peer.where));
+TEST(Crowd, FewOfOneAddressAreNone) {
+  std::vector<Somebody> all;
+  for (std::uint64_t i = 0; i < 64; ++i) all.push_back({i});
+  all[1].where = all[2].where = all[3].where = all[4].where = 0;
+  std::vector<std::uint64_t> room(all.size());
+  EXPECT_EQ(Crowd(all, room).at(0), Crowd(all, room).at(63));
+  all[5].where = 0;
+  EXPECT_GT(Crowd(all, room).at(0), Crowd(all, room).at(63));
+}
+
+TEST(Crowd, OfNobodyIsNone) {
+  const std::vector<Somebody> all;
+  EXPECT_EQ(Crowd(all, {}).at(7), 1U);
 }
 
 }  // namespace

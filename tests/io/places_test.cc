@@ -116,26 +116,29 @@ TEST(Places, ACrowdOfStrangersMakesRoomForItself) {
   EXPECT_TRUE(asks(ada, true));
 }
 
-// Found from outside: where each came from an address of its own, the lowest of them went, however
-// young; and this machine's own is the lowest of all.
-TEST(Places, OfStrangersFromEverywhereTheOldestMakesRoom) {
-  const std::string file = write_identities("everywhere", token_line("ada", "query"));
+// Each from an address of its own: whoever has been there for longest goes, not who has just come.
+TEST(Places, StrangersOfManyAddressesGoInTheOrderInWhichTheyCame) {
+  const std::string file = write_identities("many_addresses", token_line("ada", "query"));
   ServerConfig config = small_server();
   config.identities_file = file;
   config.max_sessions = 4;
   TestServer server(config);
   std::deque<StrangerElsewhere> strangers;
-  const auto come = [&](std::uint32_t until) {
-    for (auto i = static_cast<std::uint32_t>(strangers.size()); i < until; ++i) {
-      ASSERT_TRUE(strangers.emplace_back(server.server().query_port(), i).connected());
+  const auto come = [&](std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto which = static_cast<std::uint32_t>(strangers.size());
+      ASSERT_TRUE(strangers.emplace_back(server.server().query_port(), which).connected());
     }
   };
-  come(3);
-  ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 3; }));
-  RawPeer ada(server.query_address());
+  const auto gone = [&](std::uint64_t count) {
+    return eventually([&] { return server.counter(IoCounter::kStrangersLetGo) == count; });
+  };
+  come(4);
   ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 4; }));
-  come(6);
-  ASSERT_TRUE(eventually([&] { return server.counter(IoCounter::kStrangersLetGo) == 3; }));
+  RawPeer ada(server.query_address());
+  ASSERT_TRUE(gone(1));
+  come(3);
+  ASSERT_TRUE(gone(4)) << "the four that came before her";
   EXPECT_TRUE(greets(ada, "ada"));
   EXPECT_TRUE(asks(ada, true));
 }

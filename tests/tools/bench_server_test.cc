@@ -17,7 +17,8 @@ TEST(BenchSuites, ModelsLearnAndAnswerEach) {
   ASSERT_EQ(result["runs"].size(), 1U);
   const Json& run = result["runs"][0];
   EXPECT_GT(run["rows_per_second"].get<double>(), 0);
-  EXPECT_GT(run["start_seconds"].get<double>(), 0);
+  EXPECT_GT(run["touch_seconds"].get<double>(), 0);
+  EXPECT_GT(run["start_seconds"].get<double>(), run["touch_seconds"].get<double>());
   EXPECT_GT(run["bytes_a_model"].get<double>(), run["engine_bytes"].get<double>());
   EXPECT_LE(run["age_p50"].get<double>(), run["age_p99"].get<double>());
   EXPECT_LE(run["age_p99"].get<double>(), run["age_max"].get<double>());
@@ -32,10 +33,12 @@ TEST(BenchSuites, HostileAnswersEverythingBesideEachKindOfPeers) {
   options.query_rate = 200;
   const Json result = run_bench("hostile", options);
   EXPECT_EQ(result["suite"], "hostile");
-  ASSERT_EQ(result["runs"].size(), 7U);
+  ASSERT_EQ(result["runs"].size(), 9U);
   for (const Json& run : result["runs"]) {
     EXPECT_EQ(run["unanswered"], 0) << run["name"];
     EXPECT_EQ(run["refused"], 0) << run["name"];
+    EXPECT_GT(run["newcomers"]["came"], 0) << run["name"];
+    EXPECT_LE(run["newcomers_over_http"]["answered"], run["newcomers_over_http"]["came"]);
     EXPECT_GT(run["rows_per_second"].get<double>(), 0) << run["name"];
     const bool quiet = run["name"].get<std::string>().starts_with("quiet");
     EXPECT_EQ(run["hostile_connections"].get<double>() > 0, !quiet) << run["name"];

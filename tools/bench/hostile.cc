@@ -1,5 +1,6 @@
 // What one client has of a server on which others do their worst: its questions go on at a fixed
-// rate, alone, beside each kind of hostile peers, and beside all of them at once; and so do rows.
+// rate, alone, beside each kind of hostile peers, and beside all of them at once; and so do rows,
+// and clients that come to ask one question.
 #include <fmt/format.h>
 
 #include <memory>
@@ -10,6 +11,7 @@
 #include "windhover/io/frame_channel.h"
 #include "windhover/tools/bench/hostile_peers.h"
 #include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/newcomers.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
@@ -21,12 +23,17 @@ namespace {
 constexpr std::uint32_t kHogs = 16;        // connections that ask
 constexpr std::uint32_t kPagers = 4;       // that page
 constexpr std::uint32_t kCrowd = 100;      // that only connect, at a time
+constexpr std::uint32_t kStrangers = 256;  // that come, say nothing and stay, at a time
+constexpr double kStrangersPerSecond = 300;
+constexpr std::uint32_t kManyAddresses = 250;
+constexpr double kNewcomersPerSecond = 20;
 constexpr double kGarbage = 10e6;          // bytes a second
 constexpr double kRowsPerSecond = 20'000;  // sent meanwhile
 
 struct Attack {
   std::string name;
   HostilePlan plan;
+  bool http_too = false;
 };
 
 std::string broad_frame(std::uint32_t features) {
@@ -63,10 +70,21 @@ std::string garbage() {
   return out;
 }
 
+HostilePlan strangers_from(std::uint32_t addresses) {
+  return {.frames = {},
+          .connections = kStrangers,
+          .greets = false,
+          .lets_go = true,
+          .comes_per_second = kStrangersPerSecond,
+          .addresses = addresses};
+}
+
 std::vector<Attack> attacks(std::uint32_t features) {
   return {{"asks", {.frames = broad_frame(features), .connections = kHogs}},
           {"pages", {.frames = draws_frame(), .connections = kPagers}},
           {"connects", {.frames = {}, .connections = kCrowd, .greets = false, .lets_go = true}},
+          {"comes and stays", strangers_from(1), true},
+          {"comes from many addresses", strangers_from(kManyAddresses), true},
           {"sends garbage", {.frames = garbage(), .bytes_per_second = kGarbage}}};
 }
 
@@ -88,18 +106,26 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
   std::vector<std::unique_ptr<HostilePeers>> peers;
   for (const Attack& attack : all) {
     peers.push_back(std::make_unique<HostilePeers>(served.query_address(), attack.plan));
+    if (!attack.http_too) continue;
+    peers.push_back(std::make_unique<HostilePeers>(served.http_address(), attack.plan));
   }
   sleep_for(0.5);
+  Newcomers newcomers(served.query_address(), Newcomers::Speaks::kFrames, kNewcomersPerSecond);
+  Newcomers over_http(served.http_address(), Newcomers::Speaks::kHttp, kNewcomersPerSecond);
   const IngestSpan ingest(served);
   const ProcessSpan span;
   questions.ask(o.seconds > 0 ? o.seconds : 5);
   Json process = span.figures();
   rows.check();
+  const Json came = newcomers.figures();
+  const Json came_over_http = over_http.figures();
   Json out = {{"name", name}};
   out.update(ingest.figures());
   out["unanswered"] = questions.unanswered();
   out["refused"] = questions.refused();
   out.update(process);
+  out["newcomers"] = came;
+  out["newcomers_over_http"] = came_over_http;
   out["latency"] = percentiles(questions.latency(0));
   const double p50 = number_or_0(out["latency"]["p50_us"]);
   const double p99 = number_or_0(out["latency"]["p99_us"]);
@@ -124,7 +150,8 @@ Json run_hostile(const BenchOptions& options) {
   const std::uint32_t dimension = options.dimensions.empty() ? 10 : options.dimensions.front();
   EngineConfig config = served_config(options, dimension, 0);
   config.model.name = "linear";
-  ServedEngine served(config);
+  config.max_readers += kHttpReaders;
+  ServedEngine served(config, {.http = true});
   settle(served, load_rows(dimension, 0), true);
   Json out = {
       {"query_rate", options.query_rate}, {"limits", Json::object()}, {"runs", Json::array()}};

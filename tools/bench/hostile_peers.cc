@@ -47,7 +47,14 @@ bool HostilePeers::connect(Peer& peer) {
   to.sin_family = AF_INET;
   to.sin_port = htons(parsed.port);
   to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (::connect(peer.socket, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+  sockaddr_in from = to;
+  from.sin_port = 0;
+  if (plan_.addresses > 0) {
+    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 +
+                                 static_cast<std::uint32_t>(connections_made_ % plan_.addresses));
+  }
+  if (::bind(peer.socket, reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
+      ::connect(peer.socket, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
     close(peer);
     return false;
   }
@@ -55,6 +62,12 @@ bool HostilePeers::connect(Peer& peer) {
   peer.greeted = !plan_.greets;
   ++connections_made_;
   return true;
+}
+
+bool HostilePeers::may_come() const {
+  if (plan_.comes_per_second == 0) return true;
+  return static_cast<double>(connections_made_) <
+         (wall_seconds() - start_) * plan_.comes_per_second;
 }
 
 bool HostilePeers::may_send() const {
@@ -90,16 +103,16 @@ void HostilePeers::run() {
   (void)::setpriority(PRIO_PROCESS, 0, kLeastUrgent);  // of this thread, on Linux
   std::vector<pollfd> polled(peers_.size());
   while (!done_) {
-    if (plan_.lets_go) close(peers_[oldest_++ % peers_.size()]);
+    if (plan_.lets_go && may_come()) close(peers_[oldest_++ % peers_.size()]);
     for (Peer& peer : peers_) {
-      if (peer.socket < 0) (void)connect(peer);
+      if (peer.socket < 0 && may_come()) (void)connect(peer);
     }
     const bool sends = may_send() && !plan_.frames.empty();
     for (std::size_t i = 0; i < peers_.size(); ++i) {
       const short wanted = sends || !peers_[i].greeted ? POLLIN | POLLOUT : POLLIN;
       polled[i] = {peers_[i].socket, wanted, 0};
     }
-    const int patience_ms = plan_.lets_go ? 0 : sends ? 10 : 1;
+    const int patience_ms = plan_.lets_go && plan_.comes_per_second == 0 ? 0 : sends ? 10 : 1;
     if (::poll(polled.data(), polled.size(), patience_ms) <= 0) continue;
     for (std::size_t i = 0; i < peers_.size(); ++i) {
       Peer& peer = peers_[i];

@@ -17,6 +17,8 @@ struct HostilePlan {
   bool greets = true;             // says Hello first
   double bytes_per_second = 0;    // of all connections together; 0: as fast as they are taken
   bool lets_go = false;           // of a connection as soon as the next is made, oldest first
+  double comes_per_second = 0;    // connections made; 0: as soon as one is gone
+  std::uint32_t addresses = 0;    // so many of this machine by turns, from 127.0.0.2 on; 0: its own
 };
 
 class HostilePeers {
@@ -39,6 +41,7 @@ class HostilePeers {
 
   void run();
   bool connect(Peer& peer);
+  bool may_come() const;
   void close(Peer& peer);
   bool may_send() const;
   bool write(Peer& peer);

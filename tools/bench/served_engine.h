@@ -25,6 +25,7 @@ struct ServedOptions {
   bool real_time = false;
   bool unix_sockets = false;   // and no TCP
   DurableConfig durable = {};  // its folder outlives the engine
+  bool http = false;           // of the engine's readers it takes kHttpReaders
 };
 
 // The last processor that this process may use, where there are several; -1: there is only one.
@@ -73,9 +74,11 @@ class ServedEngine {
     if (!ok(server_->start_keeping())) throw RunError("a thread could not be started");
     // Not by Server::start(), which does not say what was not permitted.
     const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
+    const auto tells = [](void* server) { static_cast<Server*>(server)->run_http(); };
     const auto answers = [](void* server) { static_cast<Server*>(server)->run_query(); };
     if (!ok(observe_thread_.start(Server::observe_thread_options(), observes, server_.get())) ||
         !ok(query_thread_.start(query, answers, server_.get())) ||
+        (options.http && !ok(http_thread_.start({.name = "wh-http"}, tells, server_.get()))) ||
         !ok(learner_.start(*engine_, {.name = "wh-learner"}, IdleStrategy::Kind::kPark))) {
       stop();
       throw RunError("a thread could not be started");
@@ -91,6 +94,7 @@ class ServedEngine {
   // Mask of ThreadWarning.
   std::uint32_t query_thread_warnings() const { return query_thread_.warnings(); }
   std::string observe_address() const { return address(paths_.observe, server_->observe_port()); }
+  std::string http_address() const { return address({}, server_->http_port()); }
   std::string query_address() const { return address(paths_.query, server_->query_port()); }
 
  private:
@@ -98,6 +102,7 @@ class ServedEngine {
     ServerConfig config;
     config.max_sessions = options.max_sessions;
     config.durable = options.durable;
+    if (options.http) config.http.listen.tcp_address = "127.0.0.1";
     if (options.unix_sockets) {
       config.observe = {.tcp_address = "", .unix_path = paths.observe};
       config.query = {.tcp_address = "", .unix_path = paths.query};
@@ -111,6 +116,7 @@ class ServedEngine {
     server_->request_stop();
     observe_thread_.join();
     query_thread_.join();
+    http_thread_.join();
     server_->join();
     learner_.stop();
   }
@@ -124,6 +130,7 @@ class ServedEngine {
   std::unique_ptr<Server> server_;
   Thread observe_thread_;
   Thread query_thread_;
+  Thread http_thread_;
   LearnerThread learner_;
   bool memory_locked_ = false;
 };
