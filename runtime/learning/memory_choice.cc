@@ -41,8 +41,10 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
 }
 
 std::uint64_t MemoryChoice::most_rows() const noexcept {
-  constexpr double kProducts = 2e9;
-  const double of_row = static_cast<double>(count_) * dimension_ * dimension_;
+  // Some 20 ms on the machine of tools/bench; a row of few parameters costs as one of 26 at least.
+  constexpr double kProducts = 4e7;
+  constexpr double kLeastOfRow = 700;
+  const double of_row = count_ * (kLeastOfRow + static_cast<double>(dimension_) * dimension_);
   return static_cast<std::uint64_t>(
       std::clamp(kProducts / of_row, 64.0, static_cast<double>(kMostRows)));
 }

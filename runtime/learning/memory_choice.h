@@ -54,7 +54,7 @@ class MemoryChoice {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // kMostRows, or fewer of so many parameters that they would take seconds.
+  // kMostRows, or fewer of so many parameters that chains and answers would wait for long.
   std::uint64_t most_rows() const noexcept;
 
   const Estimator& estimator_;
