@@ -93,8 +93,10 @@ RowLayout CheckpointContents::layout() const {
   return RowLayout(model);
 }
 
-Producers read_producers(CheckpointReader& reader) {
-  Producers producers;
+namespace {
+
+// Calls `visit` with the 16 bytes of each producer.
+void for_each_producer(CheckpointReader& reader, const auto& visit) {
   std::array<std::byte, 16> bytes{};
   const auto take = [&](std::size_t count) {
     if (!ok(reader.read(std::span(bytes).first(count)))) {
@@ -102,10 +104,26 @@ Producers read_producers(CheckpointReader& reader) {
     }
   };
   take(8);
-  for (std::uint64_t left = load_number(bytes.data()); left > 0; --left) {
-    take(16);
-    producers[load_number(bytes.data())] = load_number(&bytes[8]);
+  const std::uint64_t count = load_number(bytes.data());
+  if (count > reader.left() / bytes.size())
+    throw RunError("the checkpoint ends among its producers");
+  for (std::uint64_t i = 0; i < count; ++i) {
+    take(bytes.size());
+    visit(bytes);
   }
+}
+
+}  // namespace
+
+void skip_producers(CheckpointReader& reader) {
+  for_each_producer(reader, [](const auto&) {});
+}
+
+Producers read_producers(CheckpointReader& reader) {
+  Producers producers;
+  for_each_producer(reader, [&](const auto& bytes) {
+    producers[load_number(bytes.data())] = load_number(&bytes[8]);
+  });
   return producers;
 }
 

@@ -24,7 +24,7 @@ using checkpoint::FieldEntry;
 std::optional<Horizon> horizon_in(Result<CheckpointReader> opened) {
   if (!opened.ok()) return std::nullopt;
   CheckpointReader& reader = opened.value();
-  read_producers(reader);
+  skip_producers(reader);
   checkpoint::Reader stream(reader);
   if (!stream.begin().ok()) return std::nullopt;
   const std::size_t most = 2 * checkpoint::config_fields().size() * sizeof(FieldEntry);
