@@ -284,6 +284,63 @@ def test_a_forked_process_is_refused():
         assert engine.observe(np.zeros((1, 3)), [1.0]) == 1
 
 
+def test_a_fork_closes_what_a_thread_had_locked():
+    with windhover.Engine(3, threads=4) as engine:
+        held, done = threading.Event(), threading.Event()
+
+        def hold():
+            with engine._asking, engine._writing:
+                held.set()
+                done.wait()
+
+        thread = threading.Thread(target=hold)
+        thread.start()
+        held.wait()
+        child = os.fork()
+        if child == 0:
+            try:
+                with pytest.raises(windhover.InvalidInput, match="forked"):
+                    engine.rows
+                engine.close()
+            except BaseException:
+                os._exit(1)
+            os._exit(0)
+        done.set()
+        thread.join()
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert engine.observe(np.zeros((1, 3)), [1.0]) == 1
+
+
+@pytest.mark.parametrize("model", ["softmax", "mlp-softmax", "drbm"])
+def test_classes_have_probabilities(model):
+    options = {"hidden": 4} if model != "softmax" else {}
+    with windhover.Engine(3, threads=0, model=model, classes=3, **options) as engine:
+        X, _ = rows(300)
+        engine.observe(X, np.arange(300) % 3)
+        while engine.poll():
+            pass
+        answer = engine.predict(X[:5])
+        assert answer.probs.shape == (5, 3)
+        assert np.allclose(answer.probs.sum(axis=1), 1, atol=1e-6)
+
+
+def test_rounds_are_a_number_that_the_library_takes():
+    with windhover.Engine(3, threads=0) as engine:
+        for rounds in (-1, 2**31, 2**40):
+            with pytest.raises(windhover.InvalidInput, match="rounds"):
+                engine.poll(rounds)
+
+
+def test_a_column_stands_once_in_a_row():
+    for indices in ([0, 0], [2, 1]):
+        with windhover.Engine(3, threads=0) as engine:
+            with pytest.raises(windhover.InvalidInput, match="increase"):
+                engine.predict(windhover.SparseRows([1.0, 5.0], indices, [0, 2]))
+    with windhover.Engine(3, threads=0) as engine:
+        X = windhover.SparseRows([1.0, 5.0, 2.0], [1, 2, 0], [0, 2, 2, 3])
+        assert engine.observe(X, [1.0, 2.0, 3.0]) == 3
+
+
 def test_odd_arrays_are_copied_or_refused():
     X, y = rows(64)
     misaligned = np.frombuffer(b"x" + X.tobytes(), dtype=np.uint8)[1:].view(np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import AbstractContextManager
 from ctypes import byref, c_int, c_size_t, c_void_p
 from typing import Any
 
@@ -29,8 +30,9 @@ class EngineLife:
         self, features: int, *, model: str = "linear", threads: int = 1, **options: Any
     ) -> None:
         self._c = c.load()
-        self._writing = threading.RLock()
-        self._asking = threading.RLock()
+        self._process = os.getpid()
+        self._write_lock = threading.RLock()
+        self._ask_lock = threading.RLock()
         self._options = filled(self._c, features, model, threads, options)
         self._running = False
         failure, size = c.Failure(), c_size_t()
@@ -45,7 +47,6 @@ class EngineLife:
         )
         self._set_up(status, failure)
         self._handle = handle
-        self._process = os.getpid()
         self._dimension = int(self._c.windhover_engine_dimension(handle))
         try:
             self._reader = Reader(self._c, handle, self._options)
@@ -54,6 +55,22 @@ class EngineLife:
         except BaseException:
             self.close()
             raise
+
+    # --- Locks. In a fork they are as they were then, perhaps locked by a thread that is not there.
+
+    @property
+    def _writing(self) -> AbstractContextManager[Any]:
+        self._of_this_process()
+        return self._write_lock
+
+    @property
+    def _asking(self) -> AbstractContextManager[Any]:
+        self._of_this_process()
+        return self._ask_lock
+
+    def _of_this_process(self) -> None:
+        if self._process != os.getpid():
+            raise InvalidInput("the engine is of the process that this one was forked from")
 
     # --- What it is
 
@@ -89,8 +106,11 @@ class EngineLife:
         """Does at most so many rounds of learning; how many were worth doing.
 
         Raises:
+            InvalidInput: not 0 to 2^31 - 1 rounds.
             Refused: threads do it.
         """
+        if not 0 <= rounds < 2**31:
+            raise InvalidInput(f"{rounds} rounds; 0 to 2147483647 are possible")
         done = c_int()
         with self._writing:
             self._check(self._c.windhover_engine_poll(self._alive(), rounds, byref(done)))
@@ -157,7 +177,10 @@ class EngineLife:
                     self.start()
 
     def close(self) -> None:
-        """Stops, and gives the memory back."""
+        """Stops, and gives the memory back; in a fork it is forgotten."""
+        if self._process != os.getpid():
+            self._reader = self._handle = None
+            return
         with self._writing, self._asking:
             if self._reader is not None:
                 self._reader.close()
@@ -174,8 +197,6 @@ class EngineLife:
     def _alive(self) -> c_void_p:
         if self._handle is None:
             raise InvalidInput("the engine is closed")
-        if self._process != os.getpid():
-            raise InvalidInput("the engine is of the process that this one was forked from")
         return self._handle
 
     def _asker(self) -> Reader:

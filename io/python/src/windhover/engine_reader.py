@@ -26,6 +26,9 @@ from .results import (
 )
 from .rows import column_of
 
+# The models whose answers are probabilities of classes.
+_CATEGORICAL = ("softmax", "mlp-softmax", "drbm")
+
 # Of the library's tables those that `Predictions` calls otherwise.
 _TABLES = {
     "probabilities": "probs",
@@ -122,7 +125,7 @@ class Reader:
         self._dimension = int(library.windhover_engine_dimension(engine))
         name = options.model.decode()
         kind = ModelKind(name) if name in list(ModelKind) else ModelKind.OTHER
-        self._softmax = kind is ModelKind.SOFTMAX
+        self._categorical = name in _CATEGORICAL
         self._names = parameter_names(int(options.features), self._dimension, kind)
 
     def predict(
@@ -144,7 +147,7 @@ class Reader:
                 raise InvalidInput(f"{len(values)} {name}; the engine takes {most}")
         arrays = {k: column_of(k, v, n) for k, v in columns.items() if v is not None}
         names = texts(key, n)
-        written = _Written(n, asked, int(self._options.classes) if self._softmax else 0)
+        written = _Written(n, asked, int(self._options.classes) if self._categorical else 0)
         provenances = []
         step = int(self._options.max_query_rows)
         for begin in range(0, n, step):

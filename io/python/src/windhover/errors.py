@@ -243,7 +243,7 @@ def refused_text(rows: NDArray[np.int64], reasons: list[Reason], count: int) -> 
     shown = [f"row {row}: {why.words}" for row, why in zip(rows[:3].tolist(), reasons)]
     if count > len(shown):
         shown.append("...")
-    return f"the server refused {times(count, 'row')} ({'; '.join(shown)})"
+    return f"{times(count, 'row')} refused ({'; '.join(shown)})"
 
 
 _ROLES = {1: "observe", 2: "query", 4: "admin"}

@@ -239,6 +239,10 @@ def _csr_of(x: Any) -> SparseRows | None:
         raise InvalidInput(f"indptr goes from 0 to {len(data)}, how many values there are")
     if np.any(ends[1:] < ends[:-1]):
         raise InvalidInput("indptr does not decrease")
+    begins = np.zeros(len(indices) + 1, dtype=bool)
+    begins[ends] = True
+    if np.any((indices[1:] <= indices[:-1]) & ~begins[1:-1]):
+        raise InvalidInput("columns increase within a row")
     return SparseRows(data, indices, ends)
 
 
