@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,23 @@ TEST(Inspect, GivesLongTimesWavesOfTheWeekAndOfTheSeason) {
   EXPECT_EQ(weeks.schema.feature_names(), (Names{"t", "t period 7 sin 1", "t period 7 cos 1"}));
   EXPECT_TRUE(says(column(weeks, "t").note, "a wave of the week"));
   EXPECT_EQ(from_to("years.csv", "2022-01-02").schema.features(), 5U);
+  // Whatever comes first in a date.
+  std::string american = "t,y\n", british = american;
+  for (int day = 0; day < 60; ++day) {
+    const int month = day / 30 + 1, of_month = day % 30 + 1;
+    if (month == 2 && of_month > 28) break;
+    american += fmt::format("{}/{}/2020,{}\n", month, of_month, day % 7 + 0.5);
+    british += fmt::format("{}/{}/2020,{}\n", of_month, month, day % 7 + 0.5);
+  }
+  for (const std::string& file : {american, british}) {
+    const Names names = inspected("slashes.csv", file).schema.feature_names();
+    EXPECT_EQ(names, (Names{"t", "t period 7 sin 1", "t period 7 cos 1"}));
+  }
+  std::string hours = "t,y\n";  // of two weeks
+  for (int hour = 0; hour < 14 * 24; ++hour)
+    hours += fmt::format("3/{}/2020 {}:00,{}\n", hour / 24 + 1, hour % 24, hour % 7 + 0.5);
+  const InspectOptions month_first{.target = "y", .dates = Reads::kMonthDayYear};
+  EXPECT_EQ(inspected("hours.csv", hours, month_first).schema.features(), 7U);
   // Sales, of which some are of one day: no series.
   const Inspection sales =
       inspected("sales.csv", "t,y\n2020-01-01,1.5\n2020-01-01,2\n2020-01-03,2.5\n2020-03-01,7\n");
@@ -296,12 +314,16 @@ TEST(Inspect, AmountsOfMoneyAreNumbersAndNoCategories) {
 }
 
 TEST(Inspect, OneSignPartsThousandsAndTheOtherDecimals) {
-  // What one column tells holds for the other.
-  const std::string path = file_with("told.csv", "x,y\n\"1,234\",5.5\n\"2,345\",6\n900,9\n");
+  // One cell tells for its column.
+  const std::string path = file_with("told.csv", "x,y\n\"1,234\",5.5\n\"2,345.5\",6\n900,9\n");
   const Dataset data = load_dataset(path, inspect(path, {.target = "y"}).schema, false);
-  EXPECT_EQ(data.features, (Numbers{1234, 2345, 900}));
-  const std::string europe = "x;y\n1.234;5,5\n2.345;6\n900;9\n";
+  EXPECT_EQ(data.features, (Numbers{1234, 2345.5, 900}));
+  const std::string europe = "x;y\n1.234;5,5\n2.345,5;6\n900;9\n";
   EXPECT_EQ(inspected("europe.csv", europe).schema.parts().numbers, (NumberForm{',', true}));
+  // Not for another, which may be prices of fuel.
+  EXPECT_TRUE(says(refused("lat;y\n52.520083;1,749\n48.1;1,659\n50.2;1,701\n"),
+                   "line 2, column y: \"1,749\" may have"));
+  EXPECT_TRUE(says(refused("x;y\n3.582;0,98\n2.345;0,5\n1.234;0,1\n"), "column x: \"3.582\""));
   // Nothing tells: who asks is asked.
   const std::string either = "x,y\n\"1,234\",5\n\"2,345\",6\n900,9\n";
   const auto with = [&](char decimal) {
@@ -318,6 +340,22 @@ TEST(Inspect, OneSignPartsThousandsAndTheOtherDecimals) {
   for (const char* cell : {"1,23", "12,34,567", ",123", "$", "1,234,5", "0,123.5", "$ $5x"}) {
     EXPECT_FALSE(parse_adorned(cell, '.')) << cell;
   }
+}
+
+TEST(Inspect, AmountsOfTwoUnitsAreRefused) {
+  for (const char* cells :
+       {"$5\n€6\n$7\n", "5 %\n0.06\n7 %\n", "1.5\n5 %\n2.5\n", "USD 5\n7 kr\nUSD 8\n"}) {
+    std::string target = "x,y\n", feature = "x,y\n", row;
+    int i = 0;
+    for (std::istringstream rows(cells); std::getline(rows, row); ++i) {
+      target += fmt::format("{},{}\n", i * i, row);
+      feature += fmt::format("{},{}\n", row, i * i);
+    }
+    EXPECT_TRUE(says(refused(target), "is not of the unit of")) << cells;
+    EXPECT_TRUE(says(refused(feature), "is not of the unit of")) << cells;
+  }
+  // No sign is no other currency.
+  EXPECT_EQ(inspected("some.csv", "x,y\n$5,1\n6,2\nUSD 7,4\n").schema.features(), 1U);
 }
 
 TEST(Inspect, AmountsThatAreNotAllNumbers) {

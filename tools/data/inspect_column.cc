@@ -94,9 +94,9 @@ ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
   };
   // What people do in a day has more than one peak.
   if (facts.has_time_of_day()) add_wave(1.0, 3, "time of day");
-  const bool series = facts.has_time_of_day() || facts.each_day_later();
-  if (series && facts.days_spanned() >= 4 * kDaysOfAWeek) add_wave(kDaysOfAWeek, 1, "week");
-  if (facts.days_spanned() >= 2 * kDaysOfAYear) add_wave(kDaysOfAYear, 1, "season");
+  const bool series = facts.has_time_of_day() || facts.each_day_later(reads);
+  if (series && facts.days_spanned(reads) >= 4 * kDaysOfAWeek) add_wave(kDaysOfAWeek, 1, "week");
+  if (facts.days_spanned(reads) >= 2 * kDaysOfAYear) add_wave(kDaysOfAYear, 1, "season");
   return plan;
 }
 
@@ -197,24 +197,19 @@ double ColumnFacts::log_normal_gain() const {
 }
 
 bool ColumnFacts::add_date(std::string_view text) {
-  std::optional<double> days;
-  const auto tries = [&](Reads order, std::uint64_t& count) {
+  bool is_one = false;
+  const auto tries = [&](Reads order, Days& days) {
     const auto parsed = parse_date(text, order);
     if (!parsed) return;
-    ++count;
-    if (!days) days = parsed;
+    days.add(*parsed);
+    is_one = true;
+    time_of_day_ = time_of_day_ || *parsed != std::floor(*parsed);
   };
   tries(Reads::kYearMonthDay, year_first_);
-  if (!days) {
-    tries(Reads::kDayMonthYear, day_first_);
-    tries(Reads::kMonthDayYear, month_first_);
-  }
-  if (!days) return false;
-  time_of_day_ = time_of_day_ || *days != std::floor(*days);
-  each_day_later_ = each_day_later_ && *days > last_day_;
-  first_day_ = std::min(first_day_, *days);
-  last_day_ = std::max(last_day_, *days);
-  return true;
+  if (is_one) return true;
+  tries(Reads::kDayMonthYear, day_first_);
+  tries(Reads::kMonthDayYear, month_first_);
+  return is_one;
 }
 
 void ColumnFacts::add_meanings(std::string_view text, std::uint64_t line) {
@@ -228,6 +223,24 @@ void ColumnFacts::add_meanings(std::string_view text, std::uint64_t line) {
   if (point && comma && *point != *comma) note_first(first_of_two_meanings_, text, line);
 }
 
+void ColumnFacts::add_unit(std::string_view text, std::uint64_t line) {
+  const std::string_view unit = unit_of(text);
+  const Cell& first = first_with_unit_;
+  if (unit.empty())
+    note_first(first_without_, text, line);
+  else if (first.line > 0 && unit_of(first.text) != unit)
+    note_first(first_with_another_, text, line);
+  else
+    note_first(first_with_unit_, text, line);
+}
+
+auto ColumnFacts::of_two_units() const -> std::optional<std::pair<Cell, Cell>> {
+  if (first_with_another_.line > 0) return std::pair(first_with_unit_, first_with_another_);
+  const bool percent = first_with_unit_.line > 0 && unit_of(first_with_unit_.text) == "%";
+  if (percent && first_without_.line > 0) return std::pair(first_with_unit_, first_without_);
+  return std::nullopt;
+}
+
 void ColumnFacts::add(std::string_view text, std::uint64_t line) {
   ++cells_;
   if (!many_texts() && !texts_.contains(text)) {
@@ -238,8 +251,11 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
     }
   }
   add_meanings(text, line);
-  if (form_.thousands && !parse_decimal(text, form_.decimal)) {
+  const bool plain = !form_.thousands || parse_decimal(text, form_.decimal);
+  if (form_.thousands && plain) add_unit(text, line);
+  if (!plain) {
     if (const auto value = parse_written(text, form_)) {
+      add_unit(text, line);
       ++adorned_;
       note_first(first_adorned_, text, line);
       note_first(first_no_date_, text, line);
@@ -276,12 +292,6 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
   }
 }
 
-std::uint64_t ColumnFacts::dates(Reads order) const {
-  return order == Reads::kYearMonthDay   ? year_first_
-         : order == Reads::kDayMonthYear ? day_first_
-                                         : month_first_;
-}
-
 bool ColumnFacts::identifies_rows() const {
   constexpr std::size_t kFew = 50;
   const std::uint64_t cells = many_texts() ? cells_at_many_ : cells_;
@@ -291,6 +301,11 @@ bool ColumnFacts::identifies_rows() const {
 
 void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories) {
+  if (const auto two = facts.of_two_units(); two && facts.all_numbers(decimal)) {
+    refuse_cell(path, name, two->second,
+                fmt::format("is not of the unit of \"{}\" in line {}: write them alike, {}",
+                            two->first.text, two->first.line, as_categories));
+  }
   const bool most = 2 * facts.plain_or_adorned(decimal) > facts.cells();
   if (facts.adorned() == 0 || facts.all_numbers(decimal) || !most) return;
   refuse_cell(path, name, facts.first_adorned(),
@@ -325,11 +340,13 @@ ColumnPlan usual_plan(const std::string& name, const ColumnFacts& facts,
   if (choices.category || facts.constant()) return category_plan(name, facts, choices);
   if (const auto order = date_order(name, facts, choices, path))
     return number_plan(name, facts, choices, *order);
+  const std::string instead =
+      fmt::format("--category \"{}\" for categories, or --leave-out \"{}\"", name, name);
+  check_adorned(name, facts, choices.decimal, path, instead);
   if (facts.all_numbers(choices.decimal)) return number_plan(name, facts, choices, Reads::kNumber);
   if (facts.all_booleans()) return number_plan(name, facts, choices, Reads::kBoolean);
   if (facts.times() == facts.cells()) return number_plan(name, facts, choices, Reads::kTime);
-  check_numbers(name, facts, choices.decimal, path,
-                fmt::format("--category \"{}\" for categories, or --leave-out \"{}\"", name, name));
+  check_numbers(name, facts, choices.decimal, path, instead);
   if (facts.identifies_rows()) {
     return left_out(fmt::format(
         "{}{} different texts in {} rows: an identifier or free text (a [[feature]] with hash = "

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TOOLS_DATA_INSPECT_COLUMN_H_
 #define WINDHOVER_TOOLS_DATA_INSPECT_COLUMN_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "windhover/tools/data/schema.h"
@@ -57,12 +59,12 @@ class ColumnFacts {
   // 0 and 1 or the like in every cell, words in some.
   bool all_booleans() const { return booleans_ == cells_ && plain_ < cells_; }
   // In how many cells a date of that order is.
-  std::uint64_t dates(Reads order) const;
+  std::uint64_t dates(Reads order) const { return days_of(order).count; }
   std::uint64_t times() const { return times_; }
   bool has_time_of_day() const { return time_of_day_; }
-  // No date is there twice, and each is later than those before.
-  bool each_day_later() const { return each_day_later_; }
-  double days_spanned() const { return last_day_ - first_day_; }
+  // Read in that order: no date is there twice, and each is later than those before.
+  bool each_day_later(Reads order) const { return days_of(order).each_later; }
+  double days_spanned(Reads order) const { return days_of(order).last - days_of(order).first; }
 
   bool whole() const { return whole_; }
   double least() const { return least_; }
@@ -78,6 +80,9 @@ class ColumnFacts {
 
   const Cell& first_adorned() const { return first_adorned_; }
   const Cell& first_no_number() const { return first_no_number_; }
+  // Two cells of a column that are numbers of different units, dollars and euros, or percent and no
+  // sign. Looked at with thousands alone.
+  std::optional<std::pair<Cell, Cell>> of_two_units() const;
   // The first that is one number with a decimal point and another with a decimal comma: 1,234.
   const Cell& first_of_two_meanings() const { return first_of_two_meanings_; }
   const Cell& first_no_date() const { return first_no_date_; }
@@ -100,8 +105,29 @@ class ColumnFacts {
     double count = 0, mean = 0, squares = 0;
   };
 
+  // The dates of one order.
+  struct Days {
+    void add(double day) {
+      ++count;
+      each_later = each_later && day > last;
+      first = std::min(first, day);
+      last = std::max(last, day);
+    }
+
+    std::uint64_t count = 0;
+    bool each_later = true;
+    double first = std::numeric_limits<double>::infinity();
+    double last = -std::numeric_limits<double>::infinity();
+  };
+
+  const Days& days_of(Reads order) const {
+    return order == Reads::kYearMonthDay   ? year_first_
+           : order == Reads::kDayMonthYear ? day_first_
+                                           : month_first_;
+  }
   void add_number(double value, std::string_view text, std::uint64_t line);
   void add_meanings(std::string_view text, std::uint64_t line);
+  void add_unit(std::string_view text, std::uint64_t line);
   bool add_date(std::string_view text);
 
   NumberForm form_;
@@ -110,10 +136,8 @@ class ColumnFacts {
   std::uint64_t plain_ = 0, point_ = 0, comma_ = 0;
   std::uint64_t by_point_ = 0, by_comma_ = 0, only_point_ = 0, only_comma_ = 0;
   std::uint64_t adorned_ = 0, booleans_ = 0, times_ = 0;
-  std::uint64_t year_first_ = 0, day_first_ = 0, month_first_ = 0;
-  bool time_of_day_ = false, each_day_later_ = true;
-  double first_day_ = std::numeric_limits<double>::infinity();
-  double last_day_ = -std::numeric_limits<double>::infinity();
+  Days year_first_, day_first_, month_first_;
+  bool time_of_day_ = false;
   bool whole_ = true, counts_rows_ = true;
   double least_ = std::numeric_limits<double>::infinity();
   double greatest_ = -std::numeric_limits<double>::infinity();
@@ -122,6 +146,7 @@ class ColumnFacts {
   std::uint64_t cells_at_many_ = 0;
   Cell first_adorned_, first_no_number_, first_of_two_meanings_, first_no_date_, first_no_count_;
   Cell first_not_positive_;
+  Cell first_with_unit_, first_with_another_, first_without_;
   Scatter numbers_, logarithms_;
 };
 

@@ -30,19 +30,19 @@ NumberForm number_form_of(std::span<const std::string> names, std::span<const Co
                     "alike, or say which with --decimal \",\" or --decimal .",
                     path, names[comma], names[point]));
   }
-  if (point == names.size() && comma == names.size()) {
-    for (std::size_t j = 0; j < names.size(); ++j) {
-      const ColumnFacts::Cell& cell = columns[j].first_of_two_meanings();
-      const bool numbers = columns[j].all_written('.') || columns[j].all_written(',');
-      if (cell.line == 0 || !numbers || columns[j].all_numbers('.')) continue;  // 1.234 is plain
-      throw UserError(
-          fmt::format("{}, line {}, column {}: \"{}\" may have thousands separators or a decimal "
-                      "sign, and nothing in the file tells which; say --decimal . or --decimal "
-                      "\",\"",
-                      path, cell.line, names[j], cell.text));
-    }
-  }
   const char sign = comma < names.size() ? ',' : '.';
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const ColumnFacts& column = columns[j];
+    const ColumnFacts::Cell& cell = column.first_of_two_meanings();
+    const bool numbers = column.all_written('.') || column.all_written(',');
+    const bool plain = sign == '.' && column.all_numbers('.');  // 1.234
+    if (cell.line == 0 || !numbers || plain || column.tells(sign)) continue;
+    throw UserError(
+        fmt::format("{}, line {}, column {}: \"{}\" may have thousands separators or a decimal "
+                    "sign, and nothing in the column tells which; say --decimal . or --decimal "
+                    "\",\", or write it in another way",
+                    path, cell.line, names[j], cell.text));
+  }
   return {sign, only_with_thousands(sign)};
 }
 

@@ -13,7 +13,7 @@ namespace windhover {
 // One form for the whole file. Thousands where a column is numbers only so; the decimal sign that
 // some cell of a column of numbers can have alone, unless `decimal` says it. The columns' facts are
 // those of no thousands. UserError, and what to type: columns tell different signs, or a cell has
-// two meanings and none tells which.
+// two meanings and none of its column tells which.
 NumberForm number_form_of(std::span<const std::string> names, std::span<const ColumnFacts> columns,
                           std::optional<char> decimal, const std::string& path);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "windhover/tools/data/table.h"
 
@@ -53,6 +54,53 @@ std::optional<double> parse_groups(std::string_view text, char decimal) {
   return std::nullopt;
 }
 
+// A number without what is around its digits.
+struct Adorned {
+  std::string_view digits;
+  std::string_view unit;  // of its sign; empty: it has none
+  bool negative = false;
+};
+
+Adorned taken_apart(std::string_view text) {
+  // How it is written, and what it is.
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSigns = {{{"US$", "$"},
+                                                                                     {"USD", "$"},
+                                                                                     {"$", "$"},
+                                                                                     {"€", "€"},
+                                                                                     {"EUR", "€"},
+                                                                                     {"£", "£"},
+                                                                                     {"GBP", "£"},
+                                                                                     {"¥", "¥"},
+                                                                                     {"JPY", "¥"},
+                                                                                     {"₹", "₹"},
+                                                                                     {"INR", "₹"},
+                                                                                     {"CHF", "CHF"},
+                                                                                     {"kr", "kr"},
+                                                                                     {"%", "%"}}};
+  Adorned found;
+  // What is owed: -$5, or in brackets.
+  if (text.starts_with('(') && text.ends_with(')')) {
+    found.negative = true;
+    text = without_blanks(text.substr(1, text.size() - 2));
+  }
+  const auto take_minus = [&] {
+    if (found.negative || !text.starts_with('-')) return;
+    found.negative = true;
+    text = without_blanks(text.substr(1));
+  };
+  take_minus();
+  for (const auto& [sign, unit] : kSigns) {
+    if (!text.starts_with(sign) && !text.ends_with(sign)) continue;
+    text = without_blanks(text.starts_with(sign) ? text.substr(sign.size())
+                                                 : text.substr(0, text.size() - sign.size()));
+    found.unit = unit;
+    break;
+  }
+  take_minus();
+  found.digits = text;
+  return found;
+}
+
 }  // namespace
 
 std::optional<double> parse_decimal(std::string_view text, char decimal) {
@@ -64,29 +112,14 @@ std::optional<double> parse_decimal(std::string_view text, char decimal) {
 }
 
 std::optional<double> parse_adorned(std::string_view text, char decimal) {
-  constexpr std::array<std::string_view, 14> kSigns = {
-      "US$", "$", "€", "£", "¥", "₹", "%", "USD", "EUR", "GBP", "JPY", "CHF", "INR", "kr"};
-  bool negative = false;
-  // What is owed: -$5, or in brackets.
-  if (text.starts_with('(') && text.ends_with(')')) {
-    negative = true;
-    text = without_blanks(text.substr(1, text.size() - 2));
-  }
-  const auto take_minus = [&] {
-    if (negative || !text.starts_with('-')) return;
-    negative = true;
-    text = without_blanks(text.substr(1));
-  };
-  take_minus();
-  for (const std::string_view sign : kSigns) {
-    if (text.starts_with(sign)) text = without_blanks(text.substr(sign.size()));
-    if (text.ends_with(sign)) text = without_blanks(text.substr(0, text.size() - sign.size()));
-  }
-  take_minus();
+  const Adorned adorned = taken_apart(text);
+  text = adorned.digits;
   if (text.empty() || !(is_a_digit(text[0]) || text[0] == decimal)) return std::nullopt;
   const auto value = parse_groups(text, decimal);
-  return value && negative ? std::optional(-*value) : value;
+  return value && adorned.negative ? std::optional(-*value) : value;
 }
+
+std::string_view unit_of(std::string_view text) { return taken_apart(text).unit; }
 
 std::optional<double> parse_written(std::string_view text, NumberForm form) {
   const auto plain = parse_decimal(text, form.decimal);

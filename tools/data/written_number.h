@@ -17,7 +17,7 @@ struct NumberForm {
   friend bool operator==(const NumberForm&, const NumberForm&) = default;
 };
 
-// The three expect no blanks around the text, and give nothing where it is not of that form or not
+// All expect no blanks around the text, and give nothing where it is not of that form or not
 // finite. O(size).
 
 std::optional<double> parse_decimal(std::string_view text, char decimal);
@@ -25,6 +25,10 @@ std::optional<double> parse_decimal(std::string_view text, char decimal);
 // With signs and groups of three whatever the form says of them. Groups are parted by the sign that
 // is not the decimal one, by blanks or by apostrophes, all of a number alike.
 std::optional<double> parse_adorned(std::string_view text, char decimal);
+
+// The unit that such a number's sign says, one text for all ways of writing it; empty where it has
+// no sign.
+std::string_view unit_of(std::string_view text);
 
 // By either, as the form says.
 std::optional<double> parse_written(std::string_view text, NumberForm form);
