@@ -16,9 +16,9 @@ namespace windhover {
 // shown what it has done, at most kMostAgeNs. It has its turn until a new answer is out, a slice or
 // a round at most, whichever is longer: a turn that ended before would have its answer wait for the
 // next one. Time counts for less, down to an eighth, the more rows wait: a sender that is about to
-// be held up comes first, and nobody starves. An engine that has rested begins where the least
-// served one stands, and its answer has no age: rest is not saved up. One that had nothing to do is
-// looked at again when it has rows, and every 10 ms.
+// be held up comes first, and nobody starves. An engine that has rested begins where the one that
+// was polled last stands, and its answer has no age: rest is not saved up. One that had nothing to
+// do is looked at again when it has rows, and every 10 ms.
 // Invariant: `served_ns` of an engine that is at work is never below `floor_ns_` by more than
 // kMostAgeNs and a slice. The learner's thread only.
 class EngineQueue {
@@ -42,8 +42,8 @@ class EngineQueue {
   EngineQueue(std::span<Entry> room, std::size_t count, Clock& clock) noexcept
       : room_(room), entries_(room.first(count)), clock_(clock) {}
 
-  // One more, or one less, between two calls of serve(). A newcomer begins where the least served
-  // one stands. REQUIRES: there is room for it; it is among them.
+  // One more, or one less, between two calls of serve(). A newcomer begins where the one polled
+  // last stands. REQUIRES: there is room for it; it is among them.
   void add(Engine& engine) noexcept;
   void remove(const Engine& engine) noexcept;
 
