@@ -46,6 +46,7 @@ void MemoryFilter::reset() noexcept {
   std::fill_n(covariance_, std::size_t{dimension_} * dimension_, 0.0);
   count_ = squares_ = 0;
   dispersion_ = 1;
+  told_ = 0;
   stale_ = 0;
 }
 
@@ -56,9 +57,9 @@ void MemoryFilter::start(std::uint64_t rows) noexcept {
     std::copy_n(sums.curvature_below(j), dimension_ - j, curvature_ + j * (width_ + 1));
   }
   count_ = squares_ = static_cast<double>(rows);
-  // One that is given may be wrong.
-  dispersion_ = estimator_.dispersion().learned() ? estimator_.dispersion().value()
-                                                  : sums.sums().squares / sums.weight();
+  // One that is given may be wrong: the first rows say what it is.
+  dispersion_ = estimator_.dispersion().value();
+  told_ = estimator_.dispersion().learned() ? sums.weight() : 0.0;
   refresh();
 }
 
@@ -151,13 +152,16 @@ double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, Mode
 // `squares`: of the residuals of rows that count as `weight`.
 void MemoryFilter::learn_dispersion(double weight, double squares) noexcept {
   if (!(weight > 0) || !std::isfinite(squares)) return;
-  const double rate = std::min(weight / (count_ * estimator_.done().mean_weight()), 1.0);
+  told_ = std::min(told_ + weight, count_ * estimator_.done().mean_weight());
+  const double rate = told_ > 0 ? std::min(weight / told_, 1.0) : 1.0;
   const double now = dispersion();
-  dispersion_ = now + rate * (std::min(squares / weight, kMostDispersions * now) - now);
+  // Of the first there is nothing yet that it could be outlying of.
+  const double most = rate < 1 ? kMostDispersions * now : HUGE_VAL;
+  dispersion_ = now + rate * (std::min(squares / weight, most) - now);
 }
 
 void MemoryFilter::visit_state(StateVisitor& visitor) noexcept {
-  visitor.values(count_, squares_, dispersion_, stale_);
+  visitor.values(count_, squares_, dispersion_, told_, stale_);
   visitor.visit(centre_, dimension_);
   visitor.visit(curvature_, width_ * width_);
   visitor.visit(covariance_, std::size_t{dimension_} * dimension_);

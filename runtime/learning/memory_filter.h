@@ -75,7 +75,8 @@ class MemoryFilter {
   double* covariance_;  // P
   double count_ = 0;    // sum of what rows count for by their age, and of its square
   double squares_ = 0;
-  double dispersion_ = 1;    // scales_
+  double dispersion_ = 1;    // scales_; learned from rows that count as ...
+  double told_ = 0;          // ... so much, before the oldest are forgotten
   std::uint64_t stale_ = 0;  // rows that are not in P
 };
 

@@ -57,6 +57,23 @@ double feed_and_score(TestEngine& engine, const Data& data, Index first, Index l
   return held / static_cast<double>(last - first);
 }
 
+// The evidence takes each memory's own noise variance, learned from nothing where one is given:
+// what the long ones had begun with would count against them for as long as they remember.
+TEST(MemoryChoice, AGivenNoiseVarianceThatIsWrongShortensNothing) {
+  constexpr Index kRows = 40'000;
+  const Data data = linear_data(kRows, kFeatures, 1.0, 6, 0.0);
+  for (const double given : {0.3, 3.0}) {
+    EngineConfig config = adaptive_config(100'000);
+    config.model.noise_variance = given;
+    TestEngine engine(config);
+    for (Index at = 0; at < kRows; at += 1'000) {
+      engine.feed(data, at, at + 1'000);
+      engine.poll_until_idle();
+    }
+    EXPECT_EQ(engine.provenance().n_eff, static_cast<std::uint64_t>(kRows)) << given;
+  }
+}
+
 // A memory of m rows loses D / 2 m nats a row to a longer one, and its evidence starts anew from 0
 // some D / 4 m times a row: each time it comes to e nats with a chance of exp(-e). Of 10 streams of
 // 20,000 rows and memories of 256 rows and more that makes 0.1 false choices, each of which takes

@@ -232,16 +232,21 @@ TEST_F(Evaluate, TheSameFileGivesTheSameNumbers) {
   EXPECT_EQ(evaluate(o), evaluate(o));
 }
 
-// A short window and a short memory follow; a long one averages two worlds.
+// A short window and a short memory follow; a long one averages two worlds. An adaptive horizon
+// has a short memory when the stream turns and a long one in between.
 TEST_F(Evaluate, AStreamThatTurnsNeedsAShortMemory) {
   EvaluateOptions o = options(turning_clicks(), "clicked");
   o.chunk = 10;
   o.against = true;
+  const ordered_json adaptive = evaluate(o);
+  EXPECT_EQ(adaptive["horizon"], "adaptive");
+  o.horizon = Horizon::kWindow;
   const ordered_json long_window = evaluate(o);
   EXPECT_EQ(long_window["model"], "logistic");
   o.engine.window_size = 400;
   const ordered_json short_window = evaluate(o);
   EXPECT_GT(number(short_window["log_score"]), number(long_window["log_score"]) + 0.1);
+  EXPECT_GT(number(adaptive["log_score"]), number(short_window["log_score"]));
   const ordered_json& filter = short_window["against"][0];
   EXPECT_NE(filter["setting"], "nothing forgotten");
   EXPECT_NEAR(number(short_window["log_score"]), number(filter["log_score"]), 0.05);
