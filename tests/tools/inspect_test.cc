@@ -298,7 +298,8 @@ TEST(Inspect, AmountsOfMoneyAreNumbersAndNoCategories) {
   };
   for (const auto& [cell, value] : amounts) {
     const std::string amount = cell;
-    const std::string two = "x,y\n1," + amount + "\n2,$7\n3," + amount + "\n";
+    const std::string seven = amount.ends_with('%') ? "7 %" : "7";  // of the same unit
+    const std::string two = "x,y\n1," + amount + "\n2," + seven + "\n3," + amount + "\n";
     const std::string path = file_with("amounts.csv", two);
     const Inspection target = inspect(path, {.target = "y"});
     EXPECT_EQ(target.schema.target_rule().kind, TargetRule::Kind::kNumber) << amount;
@@ -308,7 +309,7 @@ TEST(Inspect, AmountsOfMoneyAreNumbersAndNoCategories) {
     EXPECT_EQ(Schema::from_text(target.schema.to_toml(), "again.toml").to_toml(),
               target.schema.to_toml());
     const Inspection feature =
-        inspected("f.csv", "x,y\n" + amount + ",1\n$7,2\n" + amount + ",4\n");
+        inspected("f.csv", "x,y\n" + amount + ",1\n" + seven + ",2\n" + amount + ",4\n");
     EXPECT_EQ(column(feature, "x").reads_as, "number") << amount;
   }
 }

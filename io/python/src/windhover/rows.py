@@ -239,10 +239,6 @@ def _csr_of(x: Any) -> SparseRows | None:
         raise InvalidInput(f"indptr goes from 0 to {len(data)}, how many values there are")
     if np.any(ends[1:] < ends[:-1]):
         raise InvalidInput("indptr does not decrease")
-    begins = np.zeros(len(indices) + 1, dtype=bool)
-    begins[ends] = True
-    if np.any((indices[1:] <= indices[:-1]) & ~begins[1:-1]):
-        raise InvalidInput("columns increase within a row")
     return SparseRows(data, indices, ends)
 
 
@@ -266,6 +262,10 @@ def _dense(given: SparseRows, columns: int) -> NDArray[Any]:
     out = np.zeros((len(given.indptr) - 1, columns))
     if given.indices.size and (given.indices.min() < 0 or given.indices.max() >= columns):
         raise InvalidInput(f"a column number is not below {columns}, how many the model has")
+    begins = np.zeros(len(given.indices) + 1, dtype=bool)
+    begins[given.indptr] = True
+    if np.any((given.indices[1:] <= given.indices[:-1]) & ~begins[1:-1]):
+        raise InvalidInput("column numbers do not increase within a row")
     out[np.repeat(np.arange(len(out)), np.diff(given.indptr)), given.indices] = _plain(
         "data", given.data, "<f8"
     )
