@@ -258,7 +258,7 @@ class RowBlockLangevin {
   void condense(const RowColumns& row, std::uint32_t slot) noexcept;
   void copy_past(std::uint32_t column, float* out) const noexcept;
   void leave_to_past(std::uint32_t column) noexcept;
-  void add_force(std::uint32_t column, float more) noexcept;
+  void add_force(std::uint32_t column, std::uint32_t chain, double more) noexcept;
   double mean_of(const float* numbers) const noexcept;
   double squares_of(const float* numbers) const noexcept;
   void keep_noise(const RowColumns& row, const float* residuals, int sign) noexcept;

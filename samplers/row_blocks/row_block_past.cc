@@ -19,16 +19,14 @@ double RowBlockLangevin::mean_of(const float* numbers) const noexcept {
   return std::accumulate(numbers, numbers + chains_, 0.0) / chains_;
 }
 
-// To G of all chains.
-void RowBlockLangevin::add_force(std::uint32_t column, float more) noexcept {
-  float* force = force_of(column);
-  if (!is_intercept(column)) {
-    for (std::uint32_t c = 0; c < chains_; ++c) force[c] += more;
-    return;
-  }
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    intercept_force_[c] += double{more};
-    force[c] = static_cast<float>(intercept_force_[c]);
+// To G of a chain.
+void RowBlockLangevin::add_force(std::uint32_t column, std::uint32_t chain, double more) noexcept {
+  float& force = force_of(column)[chain];
+  if (is_intercept(column)) {
+    intercept_force_[chain] += more;
+    force = static_cast<float>(intercept_force_[chain]);
+  } else {
+    force += static_cast<float>(more);
   }
 }
 
@@ -46,8 +44,10 @@ void RowBlockLangevin::age(std::uint32_t column) noexcept {
   const auto mean = static_cast<float>(mean_of(theta));
   const float centre = mean + lost / all * (mean - past.centre);
   const float wider = std::sqrt((all + lost) / all);
-  for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = centre + wider * (theta[c] - mean);
-  add_force(column, lost * past.centre);
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    theta[c] = centre + wider * (theta[c] - mean);
+    add_force(column, c, double{lost * past.centre});
+  }
 }
 
 // A row that is not counted any more, in the block; r' of each chain still is in its G.
@@ -81,15 +81,8 @@ void RowBlockLangevin::condense(const RowColumns& row, std::uint32_t slot) noexc
     past.centre =
         static_cast<float>((pull * past.centre - residual * value + told * centre) / (pull + told));
     past.precision += static_cast<float>(told);
-    float* force = force_of(column);
     for (std::uint32_t c = 0; c < chains_; ++c) {
-      const double more = value * (residual - double{kept[c]}) - told * centre;
-      if (is_intercept(column)) {
-        intercept_force_[c] += more;
-        force[c] = static_cast<float>(intercept_force_[c]);
-      } else {
-        force[c] += static_cast<float>(more);
-      }
+      add_force(column, c, value * (residual - double{kept[c]}) - told * centre);
     }
     if (sums_[column].rows == 0) leave_to_past(column);
   }

@@ -212,7 +212,7 @@ bool ColumnFacts::add_date(std::string_view text) {
   return is_one;
 }
 
-void ColumnFacts::add_meanings(std::string_view text, std::uint64_t line) {
+bool ColumnFacts::add_meanings(std::string_view text, std::uint64_t line) {
   const auto point = parse_adorned(text, '.');
   const bool one_meaning = text.find_first_of(".,") == std::string_view::npos;
   const auto comma = one_meaning ? point : parse_adorned(text, ',');
@@ -221,6 +221,7 @@ void ColumnFacts::add_meanings(std::string_view text, std::uint64_t line) {
   only_point_ += point && !comma;
   only_comma_ += comma && !point;
   if (point && comma && *point != *comma) note_first(first_of_two_meanings_, text, line);
+  return point || comma;
 }
 
 void ColumnFacts::add_unit(std::string_view text, std::uint64_t line) {
@@ -250,7 +251,7 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
       texts_.emplace(text);
     }
   }
-  add_meanings(text, line);
+  const bool is_number = add_meanings(text, line);
   const bool plain = !form_.thousands || parse_decimal(text, form_.decimal);
   if (form_.thousands && plain) add_unit(text, line);
   if (!plain) {
@@ -286,7 +287,7 @@ void ColumnFacts::add(std::string_view text, std::uint64_t line) {
     ++times_;
   } else if (read_cell(text, Reads::kBoolean, {})) {
     ++booleans_;
-  } else if (parse_adorned(text, '.') || parse_adorned(text, ',')) {
+  } else if (is_number) {
     ++adorned_;
     note_first(first_adorned_, text, line);
   }
@@ -317,7 +318,6 @@ void check_adorned(const std::string& name, const ColumnFacts& facts, char decim
 
 void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories) {
-  check_adorned(name, facts, decimal, path, as_categories);
   const std::uint64_t numbers = facts.numbers(decimal);
   if (numbers < facts.cells() && nearly_all(numbers, facts.cells())) {
     const ColumnFacts::Cell& cell = facts.first_no_number();

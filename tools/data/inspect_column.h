@@ -126,7 +126,8 @@ class ColumnFacts {
                                            : month_first_;
   }
   void add_number(double value, std::string_view text, std::uint64_t line);
-  void add_meanings(std::string_view text, std::uint64_t line);
+  // Whether it is a number by either sign, however it is written.
+  bool add_meanings(std::string_view text, std::uint64_t line);
   void add_unit(std::string_view text, std::uint64_t line);
   bool add_date(std::string_view text);
 
@@ -177,7 +178,8 @@ ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
 void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories);
 
-// Likewise, and a column nearly all of whose cells are numbers.
+// Likewise a column nearly all of whose cells, and not all, are numbers. REQUIRES: check_adorned()
+// has let it pass.
 void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories);
 
