@@ -271,6 +271,23 @@ def test_closes_beside_threads_that_look():
             thread.join()
 
 
+def test_closes_though_a_thread_waits_for_room():
+    X, y = rows(4000)
+    engine = windhover.Engine(3, window_size=1000, window_slack=1000, max_frame_rows=100)
+    engine.pause()
+
+    def fill():
+        with pytest.raises(windhover.InvalidInput, match="closed"):
+            engine.observe(X, y)
+
+    thread = threading.Thread(target=fill)
+    thread.start()
+    while engine.rows < 1000:  # no more have room
+        pass
+    engine.close()
+    thread.join()
+
+
 def test_a_forked_process_is_refused():
     with windhover.Engine(3, threads=1) as engine:
         child = os.fork()

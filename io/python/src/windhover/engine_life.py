@@ -25,6 +25,7 @@ class EngineLife:
 
     _handle: c_void_p | None = None
     _reader: Reader | None = None
+    _closing = False  # who waits for the learner gives up, and with it the locks
 
     def __init__(
         self, features: int, *, model: str = "linear", threads: int = 1, **options: Any
@@ -140,6 +141,8 @@ class EngineLife:
 
     def _go_on(self) -> None:
         """Lets the learner get on."""
+        if self._closing:
+            raise InvalidInput("the engine is closed")
         with self._writing:
             worked = not self._running and self.poll() > 0
         if not worked:
@@ -177,10 +180,14 @@ class EngineLife:
                     self.start()
 
     def close(self) -> None:
-        """Stops, and gives the memory back; in a fork it is forgotten."""
+        """Stops, and gives the memory back; in a fork it is forgotten.
+
+        A call that waits for the learner in another thread raises InvalidInput.
+        """
         if self._process != os.getpid():
             self._reader = self._handle = None
             return
+        self._closing = True
         with self._writing, self._asking:
             if self._reader is not None:
                 self._reader.close()
