@@ -166,8 +166,8 @@ def check(stage: Stage, folder: Path) -> None:
             wait_for(stage, ["windhover", "health", "--to", f"{to}query"], "ok")
             ask = ["windhover", "predict", "--schema", schema, "--set", "x=0.5"]
             answer = stage.run([*ask, "--to", f"{to}query"]).stdout
-            if not re.search(r"mean 3\.6", answer) or "3000 rows" not in answer:
-                raise Failed(f"it predicts 2 + 3 / 2 + 1 / 8: {answer}")
+            if not re.search(r"mean 3\.(49|50)", answer) or "3000 rows" not in answer:
+                raise Failed(f"it predicts 2 + 3 / 2: {answer}")
         finally:
             served.send_signal(signal.SIGTERM)
             code = served.wait()
