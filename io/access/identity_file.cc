@@ -82,14 +82,14 @@ bool is_printable(std::string_view text) noexcept {
 }
 
 // A descriptor that is closed at the end.
-struct File {
-  explicit File(const char* path) noexcept
+struct ReadOnlyFile {
+  explicit ReadOnlyFile(const char* path) noexcept
       : descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
-  ~File() {
+  ~ReadOnlyFile() {
     if (descriptor >= 0) ::close(descriptor);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  ReadOnlyFile(const ReadOnlyFile&) = delete;
+  ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
 
   const int descriptor;
 };
@@ -156,7 +156,7 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
 }
 
 IdentityFault read_identity_file(const char* path, IdentitySink& sink) noexcept {
-  const File file(path);
+  const ReadOnlyFile file(path);
   if (file.descriptor < 0) return {"the file cannot be opened", 0, errno};
   struct stat facts {};
   if (::fstat(file.descriptor, &facts) != 0) return {"the file cannot be looked at", 0, errno};

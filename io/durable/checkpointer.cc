@@ -11,7 +11,7 @@ constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kLookEvery = 100 * kMillisecond;  // whether the log needs one
 constexpr std::int64_t kWaitStep = kMillisecond / 10;    // for another thread's part
 constexpr std::int64_t kLongestWait = 30'000 * kMillisecond;
-constexpr std::int64_t kRetryAfter = 1'000 * kMillisecond;
+constexpr std::int64_t kCheckpointRetry = 1'000 * kMillisecond;
 
 std::int64_t time_of_day_ns() noexcept {
   timespec now{};
@@ -161,7 +161,7 @@ void Checkpointer::finish(const Error& error, std::int64_t began_ns) noexcept {
     pause_.begin(began_ns, std::chrono::nanoseconds(parts_.period).count());
   } else {
     progress.failures.fetch_add(1);
-    pause_.begin(now_ns, kRetryAfter);
+    pause_.begin(now_ns, kCheckpointRetry);
   }
   progress.answered.store(std::max(answering_, progress.answered.load()));
 }

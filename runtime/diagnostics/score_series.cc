@@ -11,7 +11,7 @@ namespace windhover {
 
 namespace {
 
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kPairRows = 2;
 
 // A Student t number with `freedom` degrees as the normal number of the same rank (Wallace 1959).
@@ -47,9 +47,9 @@ void ScoreSeries::reset() noexcept {
   known_ = false;
   watched_ = kNobody;
   rows_since_change_ = 0;
-  autocorrelation_ = drift_ = kNotKnown;
+  autocorrelation_ = drift_ = kNone;
   std::fill_n(influence_variance_, dimension_, 0.0);
-  std::fill_n(drifts_, dimension_, kNotKnown);
+  std::fill_n(drifts_, dimension_, kNone);
   begin_pass(0);
 }
 

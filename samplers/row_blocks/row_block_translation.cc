@@ -16,7 +16,7 @@ namespace {
 // what it says where the others have brought the chains since.
 constexpr float kLargestOwn = 1;
 // A parabola that lies above -log p is never too narrow, and from where it starts this is enough.
-constexpr int kNewtonSteps = 3;
+constexpr int kModeSteps = 3;
 
 // What of `change` is on the way to `target`.
 float within(float change, float target) noexcept {
@@ -78,7 +78,7 @@ void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
     return mean;
   };
   double centre = 0;
-  for (int step = 0; step < kNewtonSteps; ++step) {
+  for (int step = 0; step < kModeSteps; ++step) {
     const RowAt mean = at(known * centre);
     centre -= (centre + mean.residual) / (1 + known * mean.curvature);
   }

@@ -38,7 +38,7 @@ Data spoilt(Index rows, double share, double far, bool one_sided, std::uint64_t 
   return data;
 }
 
-void stream(TestEngine& engine, const Data& data, Index first, Index last) {
+void feed_all(TestEngine& engine, const Data& data, Index first, Index last) {
   for (Index at = first; at < last; at += kFrame) {
     engine.feed(data, at, std::min(at + kFrame, last));
     engine.poll_until_idle();
@@ -77,7 +77,7 @@ TEST(SurpriseLimit, AHundredthOfGrossOutliersSpoilsNothing) {
     const Data data = spoilt(6000, 0.01, 100, one_sided, 21);
     for (const What what : {What::kDownWeight, What::kSetAside}) {
       TestEngine engine(config_of(what));
-      stream(engine, data, 0, data.rows());
+      feed_all(engine, data, 0, data.rows());
       const Provenance p = engine.provenance();
       EXPECT_EQ(p.status, PosteriorStatus::kOk) << to_string(p.reason);
       EXPECT_NEAR(p.noise_variance, 1, what == What::kSetAside ? 0.11 : 0.2);
@@ -85,7 +85,7 @@ TEST(SurpriseLimit, AHundredthOfGrossOutliersSpoilsNothing) {
       EXPECT_NEAR(coverage(engine, data.truth, 2000, 31), 0.9, 0.02 + 2 * 0.007);
     }
     TestEngine kept(config_of(What::kKeep));
-    stream(kept, data, 0, data.rows());
+    feed_all(kept, data, 0, data.rows());
     EXPECT_GT(kept.provenance().noise_variance, 50);
     EXPECT_GT(coverage(kept, data.truth, 500, 31), 0.99);
   }
@@ -143,16 +143,16 @@ TEST(SurpriseLimit, AStreamThatHasMovedIsFollowed) {
   for (const What what : {What::kDownWeight, What::kSetAside}) {
     TestEngine engine(config_of(what, "linear", 1000));
     TestEngine kept(config_of(What::kKeep, "linear", 1000));
-    stream(engine, data, 0, 2000);
-    stream(kept, data, 0, 2000);
+    feed_all(engine, data, 0, 2000);
+    feed_all(kept, data, 0, 2000);
     EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk);
-    stream(engine, data, 2000, 2100);
+    feed_all(engine, data, 2000, 2100);
     EXPECT_NE(engine.provenance().status, PosteriorStatus::kOk);
     const Counter lost =
         what == What::kSetAside ? Counter::kRowsSetAside : Counter::kRowsDownWeighted;
     EXPECT_LE(count(engine, lost), 40u);
-    stream(engine, data, 2100, 4000);
-    stream(kept, data, 2000, 4000);
+    feed_all(engine, data, 2100, 4000);
+    feed_all(kept, data, 2000, 4000);
     EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk);
     EXPECT_LE(count(engine, lost), 60u);
     VectorXd truth = data.truth;
@@ -170,7 +170,7 @@ TEST(SurpriseLimit, ManyOutliersAreNoOutliers) {
   ManualClock clock(1'000'000);  // it stands still: every row is scored
   TestEngine engine(config, &clock);
   const Data data = spoilt(4000, 0.3, 100, true, 25);
-  stream(engine, data, 0, data.rows());
+  feed_all(engine, data, 0, data.rows());
   EXPECT_EQ(engine.provenance().status, PosteriorStatus::kDegraded);
   EXPECT_EQ(engine.provenance().reason, StatusReason::kPredictive);
   EXPECT_EQ(count(engine, Counter::kRowsSetAside), 0u);
@@ -185,12 +185,12 @@ TEST(SurpriseLimit, ARowOfHugeFeaturesIsSurprisingByItsY) {
   ASSERT_GT(std::abs(data.truth[1]), 0.2);
   for (const What what : {What::kDownWeight, What::kSetAside}) {
     TestEngine engine(config_of(what));
-    stream(engine, data, 0, data.rows());
+    feed_all(engine, data, 0, data.rows());
     EXPECT_LT(off(engine, data.truth), 4);
     EXPECT_EQ(count(engine, Counter::kRowsSurprising), 1u);
   }
   TestEngine kept(config_of(What::kKeep));
-  stream(kept, data, 0, data.rows());
+  feed_all(kept, data, 0, data.rows());
   EXPECT_GT(off(kept, data.truth), 100);
 }
 
@@ -208,10 +208,10 @@ TEST(SurpriseLimit, CountsAreJudgedByTheirDeviance) {
   Data data = clean;
   for (Index i = 37; i < data.rows(); i += 100) data.y[i] = 1000 * (data.y[i] + 1);
   TestEngine reference(config_of(What::kKeep, "poisson"));
-  stream(reference, clean, 0, clean.rows());
+  feed_all(reference, clean, 0, clean.rows());
   for (const What what : {What::kDownWeight, What::kSetAside}) {
     TestEngine engine(config_of(what, "poisson"));
-    stream(engine, data, 0, data.rows());
+    feed_all(engine, data, 0, data.rows());
     EXPECT_GE(count(engine, Counter::kRowsSurprising), 40u);
     EXPECT_LE(count(engine, Counter::kRowsSurprising), 50u);
     const std::vector<ParameterSummary> with = engine.parameters();
@@ -231,7 +231,7 @@ TEST(SurpriseLimit, WeightsOfTheSenderAreMultipliedAndNotSentOn) {
   data.weight = (3 * uniforms(29, 1000)).array().floor() + 1;
   TestEngine engine(config);
   RowFollower follower = engine->follower().value();
-  stream(engine, data, 0, data.rows());
+  feed_all(engine, data, 0, data.rows());
   EXPECT_GT(count(engine, Counter::kRowsDownWeighted), 10u);
   EXPECT_LT(engine.provenance().noise_variance, 1.3);
   std::vector<std::byte> bytes(follower.packed_bytes(0, 1000));

@@ -72,7 +72,7 @@ void stream(Chains& chains, const SparseData& data, std::size_t moves) {
 TEST(RowBlockPast, LawIsThatOfAllRowsWhereColumnsAreAlone) {
   const ModelConfig model = lone_columns();
   const SparseData data = lone_rows(model, 1'600);
-  Draws draws;
+  row_block_langevin_test::Draws draws;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Chains chains(model, 8, data.size(), seed, kNeverFades);
     stream(chains, data, 4);

@@ -11,7 +11,7 @@
 namespace windhover {
 namespace {
 
-Choices<std::string> model_names() {
+Choices<std::string> model_choices() {
   Choices<std::string> names = names_of(model_registry());
   names.emplace_back("auto", "auto");
   return names;
@@ -30,7 +30,7 @@ void DaemonConfig::describe_options() {
       text("model.schema", "schema of the rows: sets features, max_nonzeros, offset, weight",
            v.schema),
       choice("model.name", "likelihood; auto: what the schema's target asks for, else linear",
-             v.model, model_names()),
+             v.model, model_choices()),
       number("model.features", "columns of a row, without the intercept", m.features),
       number("model.max_nonzeros", "of a sparse row; 0: rows are dense", m.max_nonzeros),
       boolean("model.intercept", "a constant 1, the last coefficient", m.intercept),

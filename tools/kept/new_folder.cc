@@ -21,7 +21,7 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-bool is_there(const std::string& path) {
+bool occupied(const std::string& path) {
   std::error_code ignored;
   return fs::symlink_status(path, ignored).type() != fs::file_type::not_found;
 }
@@ -30,8 +30,8 @@ bool is_there(const std::string& path) {
 
 NewFolder::NewFolder(const std::string& path)
     : path_(without_slash(path)), unfinished_(path_ + ".unfinished") {
-  if (is_there(path_)) throw UserError(path_ + " is there already; give a folder that is not");
-  if (is_there(unfinished_)) {
+  if (occupied(path_)) throw UserError(path_ + " is there already; give a folder that is not");
+  if (occupied(unfinished_)) {
     throw UserError(unfinished_ + " is there, left by a copy that was interrupted; remove it");
   }
   Result<PosixFolder> made = PosixFolder::open(unfinished_.c_str(), true);
@@ -57,7 +57,7 @@ void NewFolder::finish() {
     fail(std::strerror(static_cast<int>(-synced)));
   }
   // A folder of that name that is empty would be replaced.
-  if (is_there(path_)) fail("meanwhile another has it");
+  if (occupied(path_)) fail("meanwhile another has it");
   std::error_code failure;
   fs::rename(unfinished_, path_, failure);
   if (failure) fail(failure.message().c_str());

@@ -8,7 +8,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kFeatures = 10;
+constexpr std::size_t kCrossoverFeatures = 10;
 // Iterates of a chain: several to each effective draw that is wanted of it, or thinning loses some.
 constexpr std::size_t kMostKept = 32'000;
 
@@ -17,24 +17,24 @@ class Kept {
  public:
   Kept(std::size_t chains, std::uint64_t interval)
       : interval_(interval), wait_(chains), numbers_(chains) {
-    for (auto& chain : numbers_) chain.reserve(2 * kMostKept * kFeatures);
+    for (auto& chain : numbers_) chain.reserve(2 * kMostKept * kCrossoverFeatures);
   }
 
   void visit(std::size_t chain, const double* theta) {
     if (wait_[chain]-- > 0) return;
     wait_[chain] = interval_ - 1;
-    numbers_[chain].insert(numbers_[chain].end(), theta, theta + kFeatures);
+    numbers_[chain].insert(numbers_[chain].end(), theta, theta + kCrossoverFeatures);
   }
 
   // All as long as the shortest: they may differ by one.
   Draws chains() {
     const auto shortest =
-        std::ranges::min(numbers_, {}, &std::vector<double>::size).size() / kFeatures;
+        std::ranges::min(numbers_, {}, &std::vector<double>::size).size() / kCrossoverFeatures;
     Draws chains(numbers_.size());
     for (std::size_t c = 0; c < chains.size(); ++c) {
       for (std::size_t i = 0; i < shortest; ++i) {
-        const double* theta = numbers_[c].data() + i * kFeatures;
-        chains[c].emplace_back(theta, theta + kFeatures);
+        const double* theta = numbers_[c].data() + i * kCrossoverFeatures;
+        chains[c].emplace_back(theta, theta + kCrossoverFeatures);
       }
     }
     if (shortest > kMostKept) thin(shortest);
@@ -46,9 +46,10 @@ class Kept {
   void thin(std::size_t length) {
     for (auto& chain : numbers_) {
       for (std::size_t i = 1; 2 * i < length; ++i) {
-        std::copy_n(chain.data() + 2 * i * kFeatures, kFeatures, chain.data() + i * kFeatures);
+        std::copy_n(chain.data() + 2 * i * kCrossoverFeatures, kCrossoverFeatures,
+                    chain.data() + i * kCrossoverFeatures);
       }
-      chain.resize((length + 1) / 2 * kFeatures);
+      chain.resize((length + 1) / 2 * kCrossoverFeatures);
     }
     interval_ *= 2;
   }
@@ -73,17 +74,18 @@ EngineConfig engine_config(const char* sampler, std::uint64_t seed) {
 
 Dataset make_rows(std::size_t rows, std::uint64_t seed) {
   Dataset data;
-  data.names.assign(kFeatures, "x");
-  data.features.resize(rows * kFeatures);
+  data.names.assign(kCrossoverFeatures, "x");
+  data.features.resize(rows * kCrossoverFeatures);
   data.targets.resize(rows);
-  std::array<double, kFeatures> truth;
+  std::array<double, kCrossoverFeatures> truth;
   fill_normals(seed, {.step = 1}, truth);
   fill_normals(seed, {.step = 2}, data.features);
   std::vector<double> u(rows);
   fill_uniforms(seed, {.step = 3}, u);
   for (std::size_t i = 0; i < rows; ++i) {
     double predictor = 0;
-    for (std::size_t j = 0; j < kFeatures; ++j) predictor += 0.5 * truth[j] * data.row(i)[j];
+    for (std::size_t j = 0; j < kCrossoverFeatures; ++j)
+      predictor += 0.5 * truth[j] * data.row(i)[j];
     data.targets[i] = u[i] < 1 / (1 + std::exp(-predictor)) ? 1 : 0;
   }
   return data;
@@ -126,7 +128,7 @@ ordered_json run_nuts(const Dataset& data, std::size_t draws, std::uint64_t seed
   const reference::LogDensity log_density = [&](const auto& theta, auto& gradient) {
     return density(theta, gradient);
   };
-  const std::vector<double> start(kFeatures, 0.0);
+  const std::vector<double> start(kCrossoverFeatures, 0.0);
   reference::Options options{.draws = 1, .seed = seed};
   const double begin = thread_seconds();
   reference::no_u_turn(log_density, start, options);
@@ -178,7 +180,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
 Bias bias(const std::vector<double>& mean, const std::vector<double>& sd,
           const ordered_json& truth) {
   Bias worst;
-  for (std::size_t j = 0; j < kFeatures; ++j) {
+  for (std::size_t j = 0; j < kCrossoverFeatures; ++j) {
     const double true_sd = truth["sd"][j].get<double>();
     const double off = std::abs(mean[j] - truth["mean"][j].get<double>()) / true_sd;
     const double ratio = sd[j] / true_sd;
@@ -213,7 +215,7 @@ ordered_json run_served(const Dataset& data, const ordered_json& truth, std::uin
   double since = NAN;  // of answers as near as that
   Bias off;
   bool warming_up = true;
-  std::vector<ParameterSummary> parameters(kFeatures);
+  std::vector<ParameterSummary> parameters(kCrossoverFeatures);
   for (;;) {
     engine.engine().poll(1);
     const double now = thread_seconds();
@@ -242,23 +244,23 @@ ordered_json run_served(const Dataset& data, const ordered_json& truth, std::uin
 ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
                          std::uint64_t seed) {
   ModelConfig config{
-      .name = "logistic", .features = kFeatures, .intercept = false, .prior_precision = 1};
+      .name = "logistic", .features = kCrossoverFeatures, .intercept = false, .prior_precision = 1};
   const double begin = thread_seconds();
   OwnedModel model(config, data);
   constexpr double kStep = 1e-3;
   constexpr double kFriction = 0.1;
   const auto n = static_cast<double>(data.rows());
   std::vector<std::uint32_t> slots(32);
-  std::vector<double> theta(kFeatures);
-  std::vector<double> velocity(kFeatures);
-  std::vector<double> g(kFeatures);
-  std::vector<double> z(kFeatures);
+  std::vector<double> theta(kCrossoverFeatures);
+  std::vector<double> velocity(kCrossoverFeatures);
+  std::vector<double> g(kCrossoverFeatures);
+  std::vector<double> z(kCrossoverFeatures);
   Draws kept(1);
   for (std::size_t step = 0; step < steps; ++step) {
     model.draw(seed, {.step = step, .purpose = Purpose::kMinibatch}, slots);
     model.gradient()(theta.data(), g.data());
     fill_normals(seed, {.step = step, .purpose = Purpose::kInjectedNoise}, z);
-    for (std::size_t j = 0; j < kFeatures; ++j) {
+    for (std::size_t j = 0; j < kCrossoverFeatures; ++j) {
       if (momentum) {
         velocity[j] += -kStep * kFriction * velocity[j] - kStep * n * g[j] +
                        std::sqrt(2 * kStep * kFriction) * z[j];

@@ -11,7 +11,7 @@ constexpr double kGlobal = -2.9353581;
 constexpr double kBarrier = -0.0383053;  // the maximum between them
 constexpr double kFarAway = 6;           // nobody would call this a basin
 constexpr std::uint64_t kSeeds = 100;
-constexpr int kColours[] = {0, 5, 2};  // of the trajectories that are drawn
+constexpr int kTrajectoryColours[] = {0, 5, 2};  // of the trajectories that are drawn
 
 double potential(double x) { return (x + 4) * (x + 1) * (x - 1) * (x - 3) / 14 + 0.5; }
 double slope(double x) { return (4 * x * x * x + 3 * x * x - 26 * x - 1) / 14; }
@@ -206,8 +206,8 @@ Ends add_schedule(const Context& context, Report& report, const Schedule& schedu
   panel.add(Series::dashes("the paper's end", 7, {1, static_cast<double>(schedule.moves)},
                            {kGlobal, kGlobal}));
   panel.add(trajectory(rmsprop, "RMSprop", 1));
-  for (std::size_t seed = 0; seed < std::size(kColours); ++seed) {
-    panel.add(trajectory(runs[seed], fmt::format("seed {}", seed), kColours[seed]));
+  for (std::size_t seed = 0; seed < std::size(kTrajectoryColours); ++seed) {
+    panel.add(trajectory(runs[seed], fmt::format("seed {}", seed), kTrajectoryColours[seed]));
   }
   frame(panel);
   report.add(panel);

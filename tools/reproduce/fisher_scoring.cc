@@ -66,7 +66,7 @@ Truths ground_truth(const Context& context, const Problem& problem) {
 }
 
 // Means over seeds of one setting's errors.
-struct Result {
+struct FisherFigures {
   Estimate early_e1, early_e2, e1, e1_in_sd, e2;
   std::vector<double> e2_of_seeds;
   Estimate autocorrelation_time;
@@ -75,9 +75,9 @@ struct Result {
   RunMoments first;
 };
 
-Result result_of(std::span<const ordered_json> parts, const ChainLaw& law, std::uint64_t samples,
-                 const RunMoments& truth) {
-  Result r;
+FisherFigures result_of(std::span<const ordered_json> parts, const ChainLaw& law,
+                        std::uint64_t samples, const RunMoments& truth) {
+  FisherFigures r;
   std::array<std::vector<double>, 5> values;
   std::vector<double> times;
   for (const ordered_json& part : parts) {
@@ -223,13 +223,13 @@ void run_fisher_scoring(const Context& context, Report& report) {
   const std::string group = fmt::format("Simulated, {:.2g} gradients of one row", late);
   Table table(report, group);
   Table times(report, "Steps an effective draw (autocorrelation time), mean over parameters");
-  std::vector<Result> results;
+  std::vector<FisherFigures> results;
   std::size_t first = 0;
   for (std::size_t s = 0; s < settings.size(); ++s) {
     const auto of_setting = std::span(parts).subspan(first, settings[s].seeds);
     first += settings[s].seeds;
     results.push_back(result_of(of_setting, laws[s], samples, truth.moments));
-    const Result& r = results.back();
+    const FisherFigures& r = results.back();
     for (const auto& [name, e] :
          {std::pair{"E1", r.e1}, {"E1 in posterior sd", r.e1_in_sd}, {"E2", r.e2}}) {
       Figure& figure = table.add(fmt::format("{}, {}", settings[s].label, name), e);
@@ -242,7 +242,7 @@ void run_fisher_scoring(const Context& context, Report& report) {
     curves.add(settings[s].method, settings[s].mark, colour_of(settings[s].method), r.mixing,
                {r.early_e1, r.e1, r.early_e2, r.e2});
   }
-  const auto of = [&](const std::string& label) -> const Result& {
+  const auto of = [&](const std::string& label) -> const FisherFigures& {
     const auto found = std::ranges::find(settings, label, &FisherSetting::label);
     return results.at(static_cast<std::size_t>(found - settings.begin()));
   };

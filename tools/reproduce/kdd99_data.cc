@@ -29,7 +29,7 @@ std::vector<double> alphabetical(const std::map<std::string, std::size_t>& appea
 }  // namespace
 
 Connections load_connections(const std::string& path) {
-  Table table(path, {.header = false});
+  windhover::Table table(path, {.header = false});
   Connections out;
   std::array<std::map<std::string, std::size_t>, kTexts.size()> texts;
   std::map<std::string, std::size_t> labels;

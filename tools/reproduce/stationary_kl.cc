@@ -13,7 +13,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kRuns = 4;     // independent engines a simulated figure
+constexpr std::size_t kEngines = 4;  // independent engines a simulated figure
 constexpr double kRelaxations = 20;  // of each chain, or it is not simulated
 
 // Steps of all runs together: of the default and its main rivals, the same for each, and what the
@@ -36,7 +36,7 @@ double run_bbvi(const KlCase& c, bool full, std::uint64_t steps, std::uint64_t s
 
 // What the chains of a method need, all runs together.
 double needed_steps(const ExactKl& exact) {
-  return kRelaxations * exact.relaxation * kRuns * kKlChains;
+  return kRelaxations * exact.relaxation * kEngines * kKlChains;
 }
 
 // Steps of all runs together; 0: it is not simulated.
@@ -72,7 +72,7 @@ void add_reasons(const Context& context, const KlCase& c, const std::vector<Exac
     text += fmt::format(
         " Too slow, with the steps in which the slowest direction relaxes and what {} chains of "
         "{:g} relaxations take, where {:.2g} are affordable: {}.",
-        kRuns * kKlChains, kRelaxations, most, fmt::join(slow, "; "));
+        kEngines * kKlChains, kRelaxations, most, fmt::join(slow, "; "));
   }
   report.note(text);
 }
@@ -125,7 +125,7 @@ std::vector<ExactKl> run_case(const Context& context, const KlCase& c, double sh
   const RunMoments posterior{1, c.problem.posterior.mode, c.problem.posterior.covariance};
   std::vector<PartJob> jobs;
   std::vector<std::size_t> methods;  // of the jobs; beyond the table: variational, mean-field, full
-  for (std::size_t run = 0; run < kRuns; ++run) {
+  for (std::size_t run = 0; run < kEngines; ++run) {
     const std::uint64_t seed = context.seed() * 1000 + run;
     const auto add = [&](std::size_t method, const std::string& what, std::uint64_t steps,
                          std::function<ordered_json()> compute) {
@@ -134,7 +134,7 @@ std::vector<ExactKl> run_case(const Context& context, const KlCase& c, double sh
       methods.push_back(method);
     };
     for (std::size_t m = 0; m < kKlMethods.size(); ++m) {
-      const std::uint64_t steps = steps_of(context, c, m, exact[m]) / kRuns;
+      const std::uint64_t steps = steps_of(context, c, m, exact[m]) / kEngines;
       const SamplerConfig config = c.config(m);
       if (steps == 0) continue;
       add(m, settings_text(config), steps,
@@ -256,7 +256,7 @@ void run_stationary_kl(const Context& context, Report& report) {
       "says how far HMC and Stan are from that.");
   add_findings(exact, report);
   add_features(features, report);
-  add_kl_notes(kRuns, kRuns * kKlChains, report);
+  add_kl_notes(kEngines, kEngines * kKlChains, report);
 }
 
 }  // namespace windhover::reproduce
