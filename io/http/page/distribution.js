@@ -35,12 +35,10 @@ function slopes(x, z) {
 }
 
 // {x, density}: the normal scores of the quantiles are interpolated, so that a normal prediction is
-// drawn as exactly that. Of counts, quantiles that are the same number are one, the greatest. null:
-// there are too few different ones.
-export function densityOf(quantiles, { lowest = -Infinity, highest = Infinity, counts = false } = {}) {
+// drawn as exactly that. null: there are too few different ones.
+export function densityOf(quantiles, { lowest = -Infinity, highest = Infinity } = {}) {
   const points = [];
-  quantiles.forEach((value, i) => {
-    const x = counts ? value + 0.5 : value;
+  quantiles.forEach((x, i) => {
     const score = kScores[i];
     if (points.length > 0 && !(x > points.at(-1).x)) points.at(-1).score = score;
     else points.push({ x, score });
@@ -74,4 +72,23 @@ function cubic(x, z, m, i, at) {
   const value = a * (2 * t ** 3 - 3 * t ** 2 + 1) + b * (t ** 3 - 2 * t ** 2 + t) + c * (3 * t ** 2 - 2 * t ** 3) + d * (t ** 3 - t ** 2);
   const slope = a * (6 * t * t - 6 * t) + b * (3 * t * t - 4 * t + 1) + c * (6 * t - 6 * t * t) + d * (3 * t * t - 2 * t);
   return [value, Math.max(0, slope / width)];
+}
+
+// Of counts: whole numbers, `most` at the most and equally far apart, between which lies what has more
+// than 0.5 % on either side. How probable more than each of them is gives the bars.
+export function countEdges(quantiles, most) {
+  const [low, high] = [quantiles[0] - 1, quantiles.at(-1)];
+  if (!Number.isFinite(low) || !Number.isFinite(high)) return [];
+  const width = Math.ceil((high - low) / (most - 1));
+  return Array.from({ length: Math.ceil((high - low) / width) + 1 }, (_, i) => low + i * width);
+}
+
+// {x, share}: the middle of the counts between two edges, and the probability of each such count.
+// `above`: the probability of more, an edge each.
+export function countBars(edges, above) {
+  const width = edges[1] - edges[0];
+  return {
+    x: edges.slice(1).map((edge) => edge - (width - 1) / 2),
+    share: edges.slice(1).map((_, i) => Math.max(0, above[i] - above[i + 1]) / width),
+  };
 }

@@ -37,7 +37,7 @@ function numberField(field, id, values, changed) {
   const [low, high] = limits(field);
   const step = (high - low) / 200;
   const shown = (value) => (reads.type === "number" ? near(value, step * 10).replace(/,/g, "").replace("−", "-") : reads.text(value));
-  const input = el("input", { id, type: reads.type, step: "any", placeholder: "not known" });
+  const input = el("input", { id, type: reads.type, step: "any", placeholder: field.optional ? "not known" : "a number" });
   const slider = el("input", { type: "range", min: low, max: high, step, "aria-label": `${field.name}, slider` });
   const set = (value) => {
     values.set(field.name, value);
@@ -47,7 +47,11 @@ function numberField(field, id, values, changed) {
     let value = reads.value(input.value);
     if (value !== null && !Number.isFinite(value)) value = null;
     if (value !== null) slider.value = value;
-    set(value ?? (field.optional ? null : field.shift ?? 0));
+    if (value !== null || field.optional) set(value);
+  });
+  // One that must be known stays what it was, and says so.
+  input.addEventListener("change", () => {
+    if (!field.optional && input.value === "") input.value = shown(values.get(field.name));
   });
   slider.addEventListener("input", () => {
     input.value = shown(Number(slider.value));

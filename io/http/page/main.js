@@ -37,8 +37,8 @@ async function show(model) {
   shown?.views.forEach((view) => view.destroy());
   const columns = new Columns(welcome, schema);
   const made = { model, welcome, columns, followed: columns.encode(columns.typical()), mayAsk: true };
-  const question = async (rows) => {
-    const body = { ...columns.question(rows), ...extra(columns) };
+  const question = async (rows, more = extra(columns)) => {
+    const body = { ...columns.question(rows), ...more };
     return (await ask("/v1/predict", { model, body })).predictions;
   };
   made.question = question;

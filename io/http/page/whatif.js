@@ -1,6 +1,6 @@
 // A question by the user, and the distribution of its answer.
 import { colour, edge, line, makeChart } from "./charts.js";
-import { densityOf, kProbabilities } from "./distribution.js";
+import { countBars, countEdges, densityOf, kProbabilities } from "./distribution.js";
 import { makeFields, makeText } from "./fields.js";
 import { byId, el, number, percent, say } from "./format.js";
 import { isBinary, isCount, isPositive, sentence } from "./prediction.js";
@@ -8,13 +8,15 @@ import { isBinary, isCount, isPositive, sentence } from "./prediction.js";
 const kPauseMs = 120;     // of typing, before it is asked
 const kManyColumns = 60;  // without names: one line of text
 const kManyFields = 8;    // a search is worth its place
+const kQuestions = 3;     // for the bars of a count
 const kHashed = "The page cannot make a row of this model: its schema has hashed features. Ask with windhover predict --schema FILE --set NAME=VALUE.";
 
 // Also asked for the distribution; classes have none.
 export const extra = (columns) => (columns.classes > 0 ? {} : { quantile_probabilities: kProbabilities });
 
 export class WhatIf {
-  // ask(rows) -> predictions; follow(row, values) makes it the row of the chart.
+  // ask(rows, more) -> predictions, `more` in place of extra(); follow(row, values) makes it the row
+  // of the chart.
   constructor(columns, ask, follow) {
     this.columns = columns;
     this.ask = ask;
@@ -81,8 +83,9 @@ export class WhatIf {
     if (this.columns.classes > 0) return;
     const marks = { mean: NaN };
     this.marks = marks;
+    const paths = isCount(this.columns) ? uPlot.paths.bars({ size: [1, Infinity], gap: 1 }) : undefined;
     this.chart = makeChart(host, {
-      series: [line("density", "--line-1", { fill: () => colour("--band-faint") }), { ...edge("90 %"), fill: () => colour("--band") }],
+      series: [line("density", "--line-1", { paths, fill: () => colour("--band-faint") }), { ...edge("90 %"), paths, fill: () => colour("--band") }],
       scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.08] } },
       y: { show: false },
       hooks: { draw: [(chart) => drawMark(chart, marks.mean)] },
@@ -94,21 +97,54 @@ export class WhatIf {
     this.last = p;
     say(byId("whatif-now"), sentence(this.columns, p));
     if (this.columns.classes > 0) drawBars(byId("whatif-chart"), this.columns, p);
+    else if (isCount(this.columns)) this.#drawCounts(p);
     else this.#drawDensity(p);
   }
 
   #drawDensity(p) {
-    const counts = isCount(this.columns);
-    const bounds = isBinary(this.columns) ? { lowest: 0, highest: 1 } : { counts, lowest: isPositive(this.columns) ? 0 : -Infinity };
+    const bounds = isBinary(this.columns) ? { lowest: 0, highest: 1 } : { lowest: isPositive(this.columns) ? 0 : -Infinity };
     const curve = densityOf((p.quantiles ?? []).map(number), bounds);
-    this.marks.mean = number(p.epred_mean);
-    if (curve === null) {
-      this.chart.set([[], [], []], "There is no density to draw: the quantiles are all but equal.");
+    if (curve === null) this.#drawNothing();
+    else this.#draw(curve.x, curve.density, p, "Density of the prediction.");
+  }
+
+  // Quantiles of a count are steps: what is drawn is asked for.
+  async #drawCounts(p) {
+    const row = this.row();
+    const most = this.columns.welcome.max_thresholds;
+    const edges = countEdges((p.quantiles ?? []).map(number), kQuestions * most);
+    const drawn = JSON.stringify([row, p.quantiles]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    if (edges.length < 2) {
+      this.#drawNothing();
       return;
     }
+    const above = [];
+    try {
+      for (let at = 0; at < edges.length; at += most) {
+        const [answer] = await this.ask([row], { thresholds: edges.slice(at, at + most) });
+        above.push(...answer.exceedance.map(number));
+      }
+    } catch {
+      if (this.drawn === drawn) this.drawn = null;  // the next answer tries again
+      return;
+    }
+    if (this.aborter.signal.aborted || this.drawn !== drawn) return;
+    const { x, share } = countBars(edges, above);
+    this.#draw(x, share, p, "Probabilities of the counts.");
+  }
+
+  #drawNothing() {
+    this.marks.mean = NaN;
+    this.chart.set([[], [], []], "There is no density to draw: the quantiles are all but equal.");
+  }
+
+  #draw(x, heights, p, what) {
     const [lower, upper] = [number(p.interval_lower), number(p.interval_upper)];
-    const inside = curve.density.map((d, i) => (curve.x[i] >= lower && curve.x[i] <= upper ? d : null));
-    this.chart.set([curve.x, curve.density, inside], `Density of the prediction. ${sentence(this.columns, p)}`);
+    const inside = heights.map((height, i) => (x[i] >= lower && x[i] <= upper ? height : null));
+    this.marks.mean = number(p.epred_mean);
+    this.chart.set([x, heights, inside], `${what} ${sentence(this.columns, p)}`);
   }
 
   destroy() {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Columns, kMissing, kOther } from "../../../io/http/page/columns.js";
-import { densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
+import { countBars, countEdges, densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
 import { textOf } from "../../../io/http/page/events.js";
 import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
@@ -30,10 +30,30 @@ test("the density of a skewed distribution holds all of its probability", () => 
   assert.ok(Math.abs(at(2) - Math.exp(-2)) < 0.02);
 });
 
-test("counts whose quantiles coincide are drawn, and a point is not", () => {
-  const counts = densityOf([0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 6], { counts: true, lowest: 0 });
-  assert.ok(counts.density.every((d) => d >= 0 && Number.isFinite(d)));
+test("a point has no density", () => {
   assert.equal(densityOf(kProbabilities.map(() => 7)), null);
+});
+
+test("the bars of a count are its probabilities", () => {
+  for (const [mean, most] of [[2.7, 24], [9.5, 24], [400, 24]]) {
+    const mass = [Math.exp(-mean)];  // Poisson's
+    for (let k = 1; k < 600; ++k) mass.push((mass[k - 1] * mean) / k);
+    const below = (k) => mass.slice(0, k + 1).reduce((sum, m) => sum + m, 0);
+    const quantiles = kProbabilities.map((p) => mass.findIndex((_, k) => below(k) >= p));
+    const edges = countEdges(quantiles, most);
+    assert.ok(edges.length <= most && edges[0] === quantiles[0] - 1 && edges.at(-1) >= quantiles.at(-1));
+    const width = edges[1] - edges[0];
+    const { x, share } = countBars(edges, edges.map((edge) => 1 - below(edge)));
+    x.forEach((middle, i) => {
+      const counts = mass.slice(middle - (width - 1) / 2, middle + (width - 1) / 2 + 1);
+      assert.equal(counts.length, width);
+      const exact = counts.reduce((sum, m) => sum + m, 0) / width;
+      assert.ok(Math.abs(share[i] - exact) < 1e-9, `${mean}: ${middle}`);
+    });
+    assert.ok(share.reduce((sum, s) => sum + s * width, 0) > 0.985);
+  }
+  assert.deepEqual(countBars(countEdges(kProbabilities.map(() => 7), 24), [1, 0]), { x: [7], share: [1] });
+  assert.deepEqual(countEdges([NaN], 24), []);
 });
 
 test("normal quantiles are those of the tables", () => {

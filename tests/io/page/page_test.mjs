@@ -125,6 +125,13 @@ test("what-if answers as `windhover predict` does, field by field", async () => 
   assert.ok(Math.abs(nan - named) < 0.006, `${nan} and ${named}`);
   assert.throws(() => program("predict", "--to", daemon.query, "--x", "0,0,0,1,0,1,nan,0,1,0,0,0"));
   assert.match(await page.locator("#whatif-chart").getAttribute("aria-label"), /Density of the prediction/);
+  // What the schema does not let be missing stays what it was.
+  const hour = page.getByLabel("hour", { exact: true });
+  const before = await expected(page);
+  await hour.fill("");
+  await hour.blur();
+  assert.equal(toNumber(await hour.inputValue()), 12);
+  assert.equal(await expected(page), before);
   await page.getByRole("button", { name: "Follow this row" }).click();
   assert.match(await text(page, "#prediction-row", /not known/), /district missing/);
   await page.getByRole("button", { name: "Back to the typical row" }).click();
@@ -187,6 +194,7 @@ test("shows the model that is chosen, and the one that the address names", async
   await text(page, "#models-table", /positive numbers/);
   await text(page, "#coefficients-note", /logarithm/);
   await text(page, "#whatif-now", /90 % of outcomes between/);
+  await page.locator('#whatif-chart[aria-label^="Probabilities of the counts"]').waitFor();
   await page.selectOption("#model", "prices");
   await text(page, "#coefficients-note", /the logarithm of y .*0.1 is about 10 % more/);
   await text(page, "#whatif-now", /90 % of outcomes between/);
