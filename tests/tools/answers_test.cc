@@ -46,5 +46,12 @@ TEST(Answers, SayHowFarARecoveryHasCome) {
   EXPECT_EQ(to_json(p)["recovery_target"], 500);
 }
 
+TEST(Answers, SayNothingOfChainsThatHaveNotBeenCompared) {
+  Provenance p;
+  EXPECT_FALSE(says(describe(p), "r_hat"));
+  p.r_hat = 1.05;
+  EXPECT_TRUE(says(describe(p), "r_hat 1.050: up to 1.2 is usual"));
+}
+
 }  // namespace
 }  // namespace windhover

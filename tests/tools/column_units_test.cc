@@ -56,6 +56,10 @@ TEST_P(OfAServer, ParametersAreThoseOfTheRowsAsTheyStandInTheFile) {
     EXPECT_NEAR(s.q95 - s.mean, 1.6449 * s.sd, 1e-4 * s.sd) << j;
     EXPECT_EQ(s.q50, s.mean) << j;
   }
+  EXPECT_EQ(units.scale(0), 2);
+  EXPECT_EQ(units.scale(1), 1);
+  EXPECT_TRUE(units.is_intercept(3));
+  EXPECT_FALSE(units.is_intercept(2));
   EXPECT_EQ(summaries[1].sd_robust, before[1].sd_robust);
   EXPECT_EQ(summaries[0].sd_robust, before[0].sd_robust / 2);
   EXPECT_TRUE(std::isnan(summaries[3].sd_robust));

@@ -54,6 +54,8 @@ TEST(Fit, ReportsALinearFit) {
   EXPECT_GT(out["footprint_bytes"].get<std::uint64_t>(), 2000U * 32);
   ASSERT_EQ(out["parameters"].size(), 3U);
   EXPECT_EQ(out["parameters"][2]["name"], "intercept");
+  EXPECT_TRUE(out["parameters"][2]["column_sd"].is_null());
+  EXPECT_GT(out["parameters"][0]["column_sd"].get<double>(), 0);
   for (const char* key : {"mean", "mode", "sd", "sd_robust", "q5", "q50", "q95", "ess_bulk",
                           "ess_tail", "mcse_mean", "autocorrelation_time", "r_hat"}) {
     EXPECT_TRUE(out["parameters"][0][key].is_number()) << key;

@@ -9,6 +9,7 @@
 
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/cli/interval_plot.h"
+#include "windhover/tools/error.h"
 
 namespace windhover::gnuplot_test {
 namespace {
@@ -29,6 +30,23 @@ TEST(IntervalScript, NamesMayHoldWhatGnuplotReadsInItsOwnWay) {
   const std::string script = interval_script(plot, "", 80);
   EXPECT_TRUE(says(script, "set title '100 %'\n"));
   EXPECT_TRUE(says(script, "set ytics ('a''s 5%%' 1)\n"));
+}
+
+// A frame of less height has no line for one of them.
+TEST(IntervalScript, OneIntervalHasALineOfItsOwnInTheTerminal) {
+  const std::string script = interval_script({"a", "y", {{"Köln", 1, 0, 2}}}, "", 80);
+  EXPECT_TRUE(says(script, "set terminal dumb noenhanced size 80, 9\n"));
+  EXPECT_TRUE(says(script, "set encoding utf8\n"));
+}
+
+TEST(DrawIntervals, AFileThatCannotBeWrittenIsToldBeforeGnuplotDraws) {
+  const std::string path = path_of("nothing_there/plot.svg");
+  try {
+    draw_intervals({"a", "y", {{"b", 1, 0, 2}}}, path);
+    ADD_FAILURE();
+  } catch (const RunError& error) {
+    EXPECT_EQ(error.what(), path + " cannot be written: No such file or directory");
+  }
 }
 
 // Where there is gnuplot.

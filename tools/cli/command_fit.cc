@@ -66,9 +66,13 @@ void print_result(const nlohmann::ordered_json& result) {
 }
 
 IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& result) {
-  IntervalPlot plot{path, "parameter, with its 90 % interval", {}};
-  for (const auto& p : result["parameters"]) {
-    plot.intervals.push_back({p["name"], p["mean"], p["q5"], p["q95"]});
+  IntervalPlot plot{path, kEffectLabel, {}};
+  const auto& parameters = result["parameters"];
+  for (const auto& p : parameters) {
+    const double scale = p["column_sd"].is_null() ? 0 : p["column_sd"].get<double>();
+    if (scale == 0 && parameters.size() > 1) continue;  // an intercept's place there says nothing
+    const auto in_sd = [&](const char* key) { return scale * p[key].get<double>(); };
+    plot.intervals.push_back({p["name"], in_sd("mean"), in_sd("q5"), in_sd("q95")});
   }
   return plot;
 }

@@ -62,9 +62,14 @@ Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
   }
   if (schema) parameters.units.emplace(*schema, outputs, intercept);
   if (outputs == 1) return parameters;
+  const std::vector<std::string> classes =
+      schema ? schema->target_rule().class_names() : std::vector<std::string>{};
   std::vector<std::string> all;
   for (std::uint32_t c = 1; c <= outputs; ++c) {
-    const std::string block = !variances ? fmt::format("{}: ", c) : c == 1 ? "log variance: " : "";
+    const bool is_named = c < classes.size();
+    const std::string block = !variances ? (is_named ? classes[c] : fmt::to_string(c)) + ": "
+                              : c == 1   ? "log variance: "
+                                         : "";
     for (const std::string& name : names) all.push_back(block + name);
   }
   names = std::move(all);
@@ -115,13 +120,18 @@ void print_draws(Client& client, const Parameters& parameters) {
   fmt::print(stderr, "{}\n", describe(provenance));
 }
 
-void plot_posterior(const PosteriorOptions& o, const std::vector<std::string>& names,
+// On one axis: numbers by their standard deviations. Where an intercept lies there says nothing.
+void plot_posterior(const PosteriorOptions& o, const Parameters& parameters,
                     const std::vector<ParameterSummary>& summaries, const Provenance& provenance) {
+  const std::optional<ColumnUnits>& units = parameters.units;
   IntervalPlot plot{fmt::format("{} rows, {}", provenance.n_eff, to_string(provenance.status)),
-                    "parameter, with its 90 % interval",
+                    units ? kEffectLabel : "parameter, with its 90 % interval",
                     {}};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    plot.intervals.push_back({names[i], summaries[i].mean, summaries[i].q5, summaries[i].q95});
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    if (units && summaries.size() > 1 && units->is_intercept(i)) continue;
+    const double scale = units ? units->scale(i) : 1;
+    const ParameterSummary& s = summaries[i];
+    plot.intervals.push_back({parameters.names[i], s.mean * scale, s.q5 * scale, s.q95 * scale});
   }
   draw_intervals(plot, o.plot);
 }
@@ -163,7 +173,7 @@ void run_posterior(const PosteriorOptions& o) {
   std::vector<ParameterSummary> summaries;
   Provenance provenance;
   ask_posterior(client, parameters, summaries, provenance);
-  if (!o.plot.empty()) return plot_posterior(o, names, summaries, provenance);
+  if (!o.plot.empty()) return plot_posterior(o, parameters, summaries, provenance);
   if (o.json) {
     nlohmann::ordered_json out;
     out["parameters"] = nlohmann::ordered_json::array();

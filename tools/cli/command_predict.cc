@@ -31,7 +31,7 @@ struct PredictOptions {
   std::string file;
   std::vector<double> quantiles;
   std::vector<double> thresholds;
-  std::vector<double> outcomes;
+  std::vector<std::string> outcomes;
   std::vector<double> offsets;
   std::vector<double> trials;
   double interval = 0.9;
@@ -133,7 +133,6 @@ PredictRequest wanted(const PredictOptions& o) {
   PredictRequest request;
   request.quantile_probabilities = o.quantiles;
   request.thresholds = o.thresholds;
-  request.outcomes = o.outcomes;
   request.interval_probability = o.interval;
   request.thompson_id = o.thompson;
   return request;
@@ -166,14 +165,15 @@ void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>&
   const double percent = 100 * o.interval;
   const bool two_classes = form.model == v1::MODEL_KIND_LOGISTIC;
   const bool classes = answers.front().classes > 0;
+  const std::string target = o.schema.empty() ? "y" : Schema::from_file(o.schema).target();
   IntervalPlot plot{"predicted",
                     fmt::format("{}, with its {:g} % interval",
-                                two_classes || classes ? "probability" : "y", percent),
+                                two_classes || classes ? "probability" : target, percent),
                     {}};
   for (std::size_t i = 0; i < answers.size(); ++i) {
     const PredictiveSummary& s = answers[i];
     std::string name = i < questions.size() ? questions[i].label : o.vectors[i];
-    if (name.empty()) name = "y";
+    if (name.empty()) name = target;
     for (std::size_t c = 0; c < s.classes; ++c) {
       const std::string of =
           c < form.class_names.size() ? form.class_names[c] : fmt::format("{}", c);
@@ -185,6 +185,24 @@ void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>&
         {name, two_classes ? s.epred_mean : s.mean, s.interval_lower, s.interval_upper});
   }
   draw_intervals(plot, o.plot);
+}
+
+// As the target of the schema is written in a file, or a number.
+std::vector<double> outcomes_of(const PredictOptions& o) {
+  std::optional<Schema> schema;
+  if (!o.schema.empty() && !o.outcomes.empty()) schema = Schema::from_file(o.schema);
+  std::vector<double> values;
+  for (const std::string& text : o.outcomes) {
+    std::optional<double> value;
+    if (schema) value = schema->target_rule().encode(text, schema->parts().numbers);
+    if (!value) value = parse_number(text);
+    if (!value) {
+      throw UserError(fmt::format("--outcome \"{}\" is not allowed: {} is expected", text,
+                                  schema ? schema->target_rule().allowed() : "a number"));
+    }
+    values.push_back(*value);
+  }
+  return values;
 }
 
 void run_predict(const PredictOptions& o) {
@@ -215,9 +233,10 @@ void run_predict(const PredictOptions& o) {
     q = from_fields(o, schema, questions);
     check_schema(client, schema);
   }
-  if (!o.outcomes.empty() && o.outcomes.size() != q.rows) {
+  const std::vector<double> outcomes = outcomes_of(o);
+  if (!outcomes.empty() && outcomes.size() != q.rows) {
     throw UserError(
-        fmt::format("--outcome is given {} times for {} rows", o.outcomes.size(), q.rows));
+        fmt::format("--outcome is given {} times for {} rows", outcomes.size(), q.rows));
   }
   if (!q.offsets.empty() && q.offsets.size() != q.rows)
     throw UserError(
@@ -225,6 +244,7 @@ void run_predict(const PredictOptions& o) {
   if (!q.trials.empty() && q.trials.size() != q.rows)
     throw UserError(fmt::format("--trials is given {} times for {} rows", q.trials.size(), q.rows));
   PredictRequest request = wanted(o);
+  request.outcomes = outcomes;
   q.put_into(request);
   std::vector<PredictiveSummary> summaries;
   Provenance provenance;
@@ -278,7 +298,8 @@ void add_predict(CLI::App& app) {
   command->add_option("--quantile", o.quantiles, "Probability in (0, 1); several times");
   command->add_option("--threshold", o.thresholds,
                       "Regression and counts: P(y > t); several times");
-  command->add_option("--outcome", o.outcomes, "y, to be scored; once a row");
+  command->add_option("--outcome", o.outcomes,
+                      "y, to be scored; once a row; with --schema as in a file");
   command->add_option(
       "--offset", o.offsets,
       "With --x: of a model with offsets, added to the linear predictor; once a row");

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -37,12 +39,13 @@ std::string interval_script(const IntervalPlot& plot, const std::string& svg, in
     names += fmt::format("{}{} {}", i > 0 ? ", " : "", gnuplot_tic(shown[i].name), at);
   }
   const std::size_t rows = shown.size();
-  std::string script =
-      svg.empty() ? fmt::format("set terminal dumb noenhanced size {}, {}\n", columns, 6 + 2 * rows)
-                  : fmt::format(
-                        "set terminal svg noenhanced size 720, {} background 'white'\n"
-                        "set output {}\n",
-                        120 + 24 * rows, gnuplot_text(svg));
+  std::string script = "set encoding utf8\n";
+  script += svg.empty()
+                ? fmt::format("set terminal dumb noenhanced size {}, {}\n", columns, 7 + 2 * rows)
+                : fmt::format(
+                      "set terminal svg noenhanced size 720, {} background 'white'\n"
+                      "set output {}\n",
+                      120 + 24 * rows, gnuplot_text(svg));
   script += fmt::format(
       "set title {}\nset xlabel {}\nset ytics ({})\nset yrange [0.5:{}.5]\nset offsets graph 0.03, "
       "graph 0.03, 0, 0\nunset key\nset grid x\n$data << EOD\n{}EOD\n"
@@ -60,6 +63,11 @@ void check_plot_path(const std::string& path) {
 void draw_intervals(const IntervalPlot& plot, const std::string& path) {
   const bool terminal = path == "-";
   const std::string unfinished = terminal ? "" : path + ".new";
+  // gnuplot would draw into the terminal what it cannot write.
+  if (!terminal && !std::ofstream(unfinished)) {
+    throw RunError(fmt::format("{} cannot be written: {}", path,
+                               std::error_code(errno, std::generic_category()).message()));
+  }
   const std::string script = interval_script(plot, unfinished, terminal ? terminal_columns() : 0);
   const int outcome = run_gnuplot(script);
   std::error_code failed;

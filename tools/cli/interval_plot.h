@@ -14,6 +14,10 @@ struct Interval {
   double upper = 0;
 };
 
+// Of coefficients in units of their columns, drawn on one axis.
+inline constexpr const char* kEffectLabel =
+    "effect of one sd of a number, or of a category, with its 90 % interval";
+
 struct IntervalPlot {
   std::string title;
   std::string label;  // of the numbers

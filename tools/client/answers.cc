@@ -118,13 +118,15 @@ std::string conformal_text(const PredictiveSummary& s, const AnswerForm& form) {
       names += (names.empty() ? "" : ", ") + class_name(form, c);
     }
     return fmt::format(
-        "\n  conformal set, which holds {:g} % of the outcomes whatever the model: {}", level,
-        names);
+        "\n  conformal set, which learns from outcomes to hold {:g} % of them whatever the model: "
+        "{}",
+        level, names);
   }
   if (std::isnan(s.conformal_lower)) return "";
   return fmt::format(
-      "\n  conformal interval, which holds {:g} % of the outcomes whatever the model: {:.6g} .. "
-      "{:.6g}",
+      "\n  conformal interval, which learns from outcomes to hold {:g} % of them whatever the "
+      "model: "
+      "{:.6g} .. {:.6g}",
       level, s.conformal_lower, s.conformal_upper);
 }
 
@@ -285,12 +287,14 @@ std::string describe(const Provenance& p) {
   if (p.repeated_rows > 0.01) {
     why += fmt::format(" ({:.0f} % of the rows repeat others exactly)", 100 * p.repeated_rows);
   }
+  const std::string chains =
+      p.r_hat > 0 ? fmt::format(" (of chains with ess {:.0f}, r_hat {:.3f}: up to 1.2 is usual)",
+                                p.ess_bulk, p.r_hat)
+                  : "";  // chains that have not been compared yet
   return fmt::format(
-      "{}{}: {} rows seen, posterior of {}, {} draws (of chains with ess {:.0f}, r_hat {:.3f}: up "
-      "to 1.2 is usual), "
-      "{:.2f} draws per observation, {} old",
-      to_string(p.status), why, p.n_seen, rows_of(p), p.draws, p.ess_bulk, p.r_hat,
-      p.draws_per_observation, duration_text(static_cast<double>(p.age_ns)));
+      "{}{}: {} rows seen, posterior of {}, {} draws{}, {:.2f} draws per observation, {} old",
+      to_string(p.status), why, p.n_seen, rows_of(p), p.draws, chains, p.draws_per_observation,
+      duration_text(static_cast<double>(p.age_ns)));
 }
 
 namespace {

@@ -19,6 +19,11 @@ class ColumnUnits {
   // `blocks` of as many parameters each as the schema has features, and one with `intercept`.
   ColumnUnits(const Schema& schema, std::size_t blocks, bool intercept);
 
+  // What one standard deviation of parameter i's column is, as the schema has it; 1 of a category's
+  // and of an intercept.
+  double scale(std::size_t i) const { return i % stride_ < features_ ? scale_[i % stride_] : 1.0; }
+  bool is_intercept(std::size_t i) const { return i % stride_ == features_; }
+
   // Of one draw of all parameters.
   void convert(std::span<double> theta) const;
 

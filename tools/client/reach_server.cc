@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "windhover/runtime/config.h"
 #include "windhover/samplers/registry.h"
@@ -13,12 +14,25 @@ namespace windhover {
 void connect_or_throw(Client& client, const std::string& address, const ClientOptions& options) {
   const Status status = client.connect(address, options);
   if (status == Status::kInvalidArgument) throw UserError(client.error_text());
+  if (status == Status::kMalformed) {
+    throw RunError(fmt::format(
+        "{} does not speak Windhover's protocol: the addresses of a daemon's observe and query "
+        "endpoints are expected, not that of its HTTP ({})",
+        address, client.error_text()));
+  }
+  if (status == Status::kRefused && !options.model.empty()) {
+    throw RunError(fmt::format("connecting: {}; `windhover model list --to {}` names the models",
+                               client.error_text(), address));
+  }
   check_reply(client, status, "connecting");
 }
 
 void check_reply(const Client& client, Status status, const char* doing) {
   if (ok(status)) return;
-  throw RunError(fmt::format("{}: {} ({})", doing, client.error_text(), to_string(status)));
+  const std::string_view text = client.error_text();
+  const std::string_view word = to_string(status);
+  const bool is_said = text.find(word) != std::string_view::npos;
+  throw RunError(fmt::format("{}: {}{}", doing, text, is_said ? "" : fmt::format(" ({})", word)));
 }
 
 bool is_paused(Client& client) {
@@ -57,8 +71,10 @@ bool same_meaning(const v1::Welcome& welcome, const Schema& schema) {
 void check_schema(const Client& client, const Schema& schema) {
   const v1::Welcome& welcome = client.welcome();
   if (schema.features() != welcome.features()) {
-    throw UserError(fmt::format("the schema has {} features, the server's model {}",
-                                schema.features(), welcome.features()));
+    throw UserError(
+        fmt::format("the schema has {} features, the server's model {}: give the schema that the "
+                    "server was started with",
+                    schema.features(), welcome.features()));
   }
   if (schema.sparse() != (welcome.max_nonzeros() > 0)) {
     throw UserError(fmt::format("the schema makes {} rows, the server takes {} ones",

@@ -64,8 +64,10 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
     const Cell cell = encode_cell(r, text, row, true);
     if (cell == Cell::kUnlisted) throw UserError(refusal(r, cell, text));
     if (cell != Cell::kEncoded) {
-      throw UserError(fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
-                                  reads_text(rule.reads, parts_.numbers)));
+      const bool category = rule.kind == FeatureRule::Kind::kCategory;
+      throw UserError(
+          fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
+                      category ? "one of its categories" : reads_text(rule.reads, parts_.numbers)));
     }
     if (!lists(r, text)) row.unlisted.push_back(rule.field);
   }

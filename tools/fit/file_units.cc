@@ -44,6 +44,17 @@ TargetTransform target_units_of(const EngineConfig& config, const Dataset& data)
 
 }  // namespace
 
+std::vector<double> column_sds(const Schema& schema, const Dataset& data) {
+  std::vector<double> sds(data.columns(), 1.0);
+  for (std::size_t r = 0; r < schema.rules().size(); ++r) {
+    if (schema.rules()[r].kind != FeatureRule::Kind::kNumber) continue;
+    const std::size_t j = schema.first_column(r);
+    const Column column = column_of_file(data, [&](std::size_t i) { return data.row(i)[j]; });
+    if (column.varies()) sds[j] = std::sqrt(column.variance());
+  }
+  return sds;
+}
+
 FileUnits file_units(const FitOptions& options, const Schema& schema, const Dataset& data) {
   FileUnits t{std::vector<double>(data.columns(), 0.0), std::vector<double>(data.columns(), 1.0)};
   EngineConfig config;

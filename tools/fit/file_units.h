@@ -22,6 +22,10 @@ struct FileUnits {
 // start, of the whole file. UserError where y cannot be one of the model's.
 FileUnits file_units(const FitOptions& options, const Schema& schema, const Dataset& data);
 
+// Standard deviations of the columns over the whole file, 1 of one that stands for a category or
+// does not vary: in which effects can be set beside each other.
+std::vector<double> column_sds(const Schema& schema, const Dataset& data);
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_TOOLS_FIT_FILE_UNITS_H_

@@ -350,9 +350,10 @@ ordered_json fit(const FitOptions& given) {
   out["footprint_bytes"] = footprint;
   if (inspection) out["file"] = to_json(*inspection);
   const bool whole_window = config.horizon == Horizon::kWindow && config.window_size >= data.rows();
-  out["parameters"] = parameters_of(data, schema.target_rule().class_names(), options.intercept,
-                                    *find_model(options.model), summaries,
-                                    whole_window ? draw_means(engine, reader, data) : DrawMeans{});
+  out["parameters"] =
+      parameters_of(data, schema.target_rule().class_names(), column_sds(schema, data),
+                    options.intercept, *find_model(options.model), summaries,
+                    whole_window ? draw_means(engine, reader, data) : DrawMeans{});
   return out;
 }
 

@@ -108,7 +108,7 @@ DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data) {
 }
 
 ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
-                           bool intercept, const ModelEntry& model,
+                           const std::vector<double>& sds, bool intercept, const ModelEntry& model,
                            std::span<const ParameterSummary> summaries, const DrawMeans& means) {
   ordered_json list = ordered_json::array();
   const auto entry = [](const std::vector<double>& values, std::size_t i) {
@@ -127,6 +127,7 @@ ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& 
     if (model.network) name = fmt::format("theta{}", i);
     ordered_json parameter = {{"name", name}};
     parameter.update(to_json(summaries[i]));
+    parameter["column_sd"] = model.network ? ordered_json(1.0) : entry(sds, column);
     parameter["mean_draws"] = entry(means.plain, i);
     parameter["mean_zero_variance"] = entry(means.zero_variance, i);
     list.push_back(std::move(parameter));

@@ -26,10 +26,12 @@ struct DrawMeans {
 // columns + dimension^2 (draws + dimension)) for each parameter.
 DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data);
 
-// Empty means are null. Softmax: parameters of every class but the first, by its name where there
-// are names, else by its number.
+// `sds`: of each column, told as column_sd, which an intercept has none of. Empty means are null.
+// Softmax: parameters of every class but the first, by its name where there are names, else by its
+// number.
 nlohmann::ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
-                                     bool intercept, const ModelEntry& model,
+                                     const std::vector<double>& sds, bool intercept,
+                                     const ModelEntry& model,
                                      std::span<const ParameterSummary> summaries,
                                      const DrawMeans& means);
 
