@@ -25,6 +25,7 @@ int LogAgent::do_work() noexcept {
   writer_.release_below(release_below_.load(std::memory_order_acquire));
   int done = pack();
   if (writer_.pending_frames() > 0 && pause_ns() == 0) done += commit();
+  if (done == 0) (void)writer_.seal();  // without it there is less to tell damage by
   tell_room();
   return done;
 }

@@ -39,7 +39,7 @@ struct CommitHeader {
   std::uint64_t ordinal = 0;  // of the segment's use, rising; 0: the stamp of an empty segment
   std::uint64_t offset = 0;   // in the segment
   std::uint64_t first_frame = 0;
-  std::uint64_t frames = 0;
+  std::uint64_t frames = 0;      // 0: a seal, see is_seal()
   std::uint64_t body_bytes = 0;  // records, without this header and the padding
   std::uint64_t body_checksum = 0;
 
@@ -47,6 +47,9 @@ struct CommitHeader {
   std::uint64_t bytes() const noexcept {
     return round_up(kCommitHeaderBytes + body_bytes, kLogBlock);
   }
+  // Behind a commit, where the next one will be: all frames below first_frame were durable when
+  // this was written. So bad bytes before it are damage, not a commit that was never finished.
+  bool is_seal() const noexcept { return ordinal != 0 && frames == 0; }
 };
 
 // `to`: at least kCommitHeaderBytes.

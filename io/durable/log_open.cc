@@ -59,9 +59,12 @@ Error LogWriter::find_end(std::uint64_t& last) noexcept {
     if (read != Status::kClosed) return error_of(-segment.file.error_number(), kUnreadable);
   }
   std::uint64_t at = offset_;
-  switch (segments_.check_end(current_, buffer_, index, at)) {
+  switch (segments_.check_end(current_, durable_frames_, buffer_, index, at)) {
     case Status::kClosed:
-      return {};
+      read = segments_.find_unfinished(current_, offset_, buffer_);
+      found_unfinished_ = ok(read);
+      if (ok(read) || read == Status::kClosed) return {};
+      return error_of(-segments_[current_].file.error_number(), kUnreadable);
     case Status::kMalformed:
       return {Status::kMalformed, "the log is damaged before commits that are good",
               static_cast<double>(at)};
@@ -98,6 +101,12 @@ Error LogWriter::settle(std::uint64_t last) noexcept {
   }
   next_frame_ = durable_frames_;
   next_head_ = durable_head_;
+  if (current_ != kNoSegment) {
+    File& file = segments_[current_].file;
+    if (!ok(seal()) || (sealed_ && !ok(file.sync()))) {
+      return error_of(-file.error_number(), "the log's end cannot be marked");
+    }
+  }
   return stamp_torn_segments();
 }
 

@@ -120,7 +120,7 @@ Status LogReader::load() noexcept {
 Status LogReader::at_end() noexcept {
   std::size_t index = 0;
   std::uint64_t offset = offset_;
-  switch (segments_.check_end(current_, buffer_, index, offset)) {
+  switch (segments_.check_end(current_, frame_, buffer_, index, offset)) {
     case Status::kClosed:
       return fail({Status::kClosed, "the log ends here", static_cast<double>(offset_)});
     case Status::kMalformed:

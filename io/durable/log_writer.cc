@@ -43,7 +43,7 @@ Status LogWriter::commit() noexcept {
   CommitHeader header;
   header.body_bytes = filled_ - kCommitHeaderBytes;
   const std::uint64_t bytes = header.bytes();
-  if (current_ == kNoSegment || bytes > identity_.options.segment_bytes - offset_) {
+  if (current_ == kNoSegment || !fits(bytes)) {
     current_ = kNoSegment;
     if (const Status moved = move_to_fresh_segment(); !ok(moved)) return moved;
   }
@@ -57,6 +57,7 @@ Status LogWriter::commit() noexcept {
   encode(header, identity_, buffer_);
   const auto padding = buffer_.first(bytes).subspan(filled_);
   std::fill(padding.begin(), padding.end(), std::byte{0});
+  sealed_ = false;
   if (!ok(segment.file.write(offset_, buffer_.first(bytes)))) {
     return leave_segment("a commit cannot be written to the log");
   }
@@ -68,6 +69,25 @@ Status LogWriter::commit() noexcept {
   filled_ = 0;
   error_ = {};
   return Status::kOk;
+}
+
+// Behind every commit there is room for its seal, but for one that fills a segment alone.
+bool LogWriter::fits(std::uint64_t bytes) const noexcept {
+  const std::uint64_t room = identity_.options.segment_bytes - offset_;
+  return offset_ == 0 ? bytes <= room : bytes + kLogBlock <= room;
+}
+
+Status LogWriter::seal() noexcept {
+  if (sealed_ || filled_ > 0 || current_ == kNoSegment || !fits(0)) return Status::kOk;
+  Segment& segment = segments_[current_];
+  const auto block = buffer_.first(kLogBlock);
+  std::fill(block.begin(), block.end(), std::byte{0});
+  encode(
+      CommitHeader{.ordinal = segment.ordinal, .offset = offset_, .first_frame = durable_frames_},
+      identity_, block);
+  const Status status = segment.file.write(offset_, block);
+  sealed_ = ok(status);
+  return status;
 }
 
 // The failed commit may be there, wholly or torn, now or later. The segment that comes next begins

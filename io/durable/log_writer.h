@@ -53,6 +53,13 @@ class LogWriter {
   // release_below() helps. O(bytes).
   Status commit() noexcept;
 
+  // Marks the end of what is durable, where the next commit will be, so that a later start can tell
+  // damage to the last commit from one that was never finished. For when nothing waits: a commit
+  // that follows says the same. Written, not synced; once for each commit, or until it goes well.
+  // Nothing where frames are pending, or a commit has filled its segment alone. kOk, or how writing
+  // failed. O(1).
+  Status seal() noexcept;
+
   // Segments that hold only frames below `frame` may be written over. Only ever rises.
   void release_below(std::uint64_t frame) noexcept;
 
@@ -68,6 +75,8 @@ class LogWriter {
   // The most that a frame with so many payload bytes takes: a commit of its own.
   static std::uint64_t frame_bytes(std::uint64_t payload_bytes) noexcept;
   std::uint64_t capacity_bytes() const noexcept { return identity_.options.bytes; }
+  // open() met a commit that was never finished, and so never acknowledged, and left it out.
+  bool found_unfinished() const noexcept { return found_unfinished_; }
   std::uint64_t pending_frames() const noexcept { return next_frame_ - durable_frames_; }
   std::size_t pending_bytes() const noexcept { return filled_; }
   std::size_t max_payload() const noexcept;
@@ -79,6 +88,7 @@ class LogWriter {
  private:
   LogWriter(const LogIdentity& identity, Arena& arena) noexcept;
 
+  bool fits(std::uint64_t bytes) const noexcept;
   Status leave_segment(const char* sentence) noexcept;
   Status move_to_fresh_segment() noexcept;
   // `last`: the offset of the last good commit in current_.
@@ -98,6 +108,8 @@ class LogWriter {
   std::uint64_t queue_ = 0;           // the last place in the queue of segments to write over
   std::size_t current_ = kNoSegment;  // the segment being filled
   std::uint64_t offset_ = 0;          // where its next commit begins
+  bool sealed_ = false;               // there is a seal at offset_
+  bool found_unfinished_ = false;
   Error error_;
 };
 

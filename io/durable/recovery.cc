@@ -11,6 +11,8 @@ namespace windhover {
 namespace {
 
 constexpr const char* kLockName = "lock";
+constexpr const char* kWhereDamage =
+    "; windhover log verify says where, windhover restore goes back to before it";
 
 }  // namespace
 
@@ -192,8 +194,17 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
   instance_ = log.instance;
   Arena arena(memory_.writer);
   Result<LogWriter> writer = LogWriter::open(*folder_, arena);
-  if (!writer.ok()) return fail(writer.error(), "the log cannot be opened");
+  if (!writer.ok()) {
+    const bool damaged = writer.status() == Status::kMalformed;
+    return fail(writer.error(), damaged ? std::string("the log is damaged") + kWhereDamage
+                                        : "the log cannot be opened");
+  }
   writer_.emplace(std::move(writer.value()));
+  if (writer_->found_unfinished()) {
+    add_remark(
+        "the log's last commit was never finished and is left out; its rows were not "
+        "acknowledged as on disk");
+  }
   if (writer_->durable_frames() < frames) {
     return fail({}, "the log ends at frame " + std::to_string(writer_->durable_frames()) +
                         ", before the newest checkpoint, at frame " + std::to_string(frames));
@@ -253,10 +264,9 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
       }
     }
     if (status != Status::kClosed) {
-      return fail(
-          reader.value().error(),
-          "the log is damaged in segment-" + std::to_string(reader.value().segment()) +
-              "; windhover log verify says where, windhover restore goes back to before it");
+      return fail(reader.value().error(), "the log is damaged in segment-" +
+                                              std::to_string(reader.value().segment()) +
+                                              kWhereDamage);
     }
     if (reader.value().next_frame() != writer_->durable_frames()) {
       return fail({}, "the log ends elsewhere for its reader than for its writer");

@@ -100,6 +100,10 @@ Status SegmentSet::find_commit(std::size_t index, std::uint64_t offset, std::uin
     }
     offset += at;
     if (at == piece.size()) continue;
+    if (header.is_seal()) {
+      found = header;
+      return Status::kOk;
+    }
     const Status read = read_commit(index, header.ordinal, offset, buffer, found);
     if (read != Status::kClosed) return read;
     offset += kLogBlock;
@@ -117,8 +121,8 @@ Status SegmentSet::drop_torn_uses(std::span<std::byte> buffer, std::size_t& inde
   return Status::kOk;
 }
 
-Status SegmentSet::check_end(std::size_t last, std::span<std::byte> buffer, std::size_t& index,
-                             std::uint64_t& offset) noexcept {
+Status SegmentSet::check_end(std::size_t last, std::uint64_t frames, std::span<std::byte> buffer,
+                             std::size_t& index, std::uint64_t& offset) noexcept {
   const std::uint64_t ordinal = last == kNoSegment ? 0 : segments_[last].ordinal;
   CommitHeader found;
   for (index = 0; index < segments_.size(); ++index) {
@@ -126,13 +130,34 @@ Status SegmentSet::check_end(std::size_t last, std::span<std::byte> buffer, std:
     if (index != last && segment.state != Segment::State::kUnknown) continue;
     const std::uint64_t from = index == last ? offset : 0;
     const std::uint64_t least = index == last ? ordinal : ordinal + 1;
-    const Status read = find_commit(index, from, least, buffer, found);
+    Status read = find_commit(index, from, least, buffer, found);
+    // The log's own seal. What could gainsay it lies behind it.
+    if (ok(read) && index == last && found.is_seal() && found.offset == from &&
+        found.first_frame == frames) {
+      read = find_commit(index, from + kLogBlock, least, buffer, found);
+    }
     if (read == Status::kClosed) continue;
     if (!ok(read)) return read;
     offset = from;
     return Status::kMalformed;
   }
   return Status::kClosed;
+}
+
+Status SegmentSet::find_unfinished(std::size_t last, std::uint64_t offset,
+                                   std::span<std::byte> buffer) noexcept {
+  for (const Segment& segment : segments_) {
+    if (segment.state == Segment::State::kUnknown) return Status::kOk;
+  }
+  if (last == kNoSegment || offset + kLogBlock > identity_.options.segment_bytes) {
+    return Status::kClosed;
+  }
+  const auto block = buffer.first(kLogBlock);
+  if (const Status read = segments_[last].file.read(offset, block); !ok(read)) return read;
+  CommitHeader header;
+  const bool begun = decode(block, identity_, header) && header.offset == offset &&
+                     header.ordinal == segments_[last].ordinal && !header.is_seal();
+  return begun ? Status::kOk : Status::kClosed;
 }
 
 }  // namespace windhover

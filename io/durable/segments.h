@@ -56,8 +56,8 @@ class SegmentSet {
   Status read_commit(std::size_t index, std::uint64_t ordinal, std::uint64_t offset,
                      std::span<std::byte> buffer, CommitHeader& header) noexcept;
 
-  // Looks for a good commit at `offset` or behind it whose ordinal is at least `least`. kOk: there
-  // is one; kClosed: there is none. O(a segment).
+  // Looks for a good commit or a seal at `offset` or behind it whose ordinal is at least `least`.
+  // kOk: there is one; kClosed: there is none. O(a segment).
   Status find_commit(std::size_t index, std::uint64_t offset, std::uint64_t least,
                      std::span<std::byte> buffer, CommitHeader& found) noexcept;
 
@@ -66,11 +66,16 @@ class SegmentSet {
   // failed.
   Status drop_torn_uses(std::span<std::byte> buffer, std::size_t& index) noexcept;
 
-  // Behind the log's last commit, in segment `last` (or kNoSegment) at `offset`: is there a good
-  // one that says otherwise? kClosed: no, the log ends here. kMalformed: `index` and `offset` then
-  // say where damage begins. Else: reading failed in `index`.
-  Status check_end(std::size_t last, std::span<std::byte> buffer, std::size_t& index,
-                   std::uint64_t& offset) noexcept;
+  // Behind the log's last commit, in segment `last` (or kNoSegment) at `offset`, with `frames`
+  // before it: is there a good one, or a seal, that says otherwise? kClosed: no, the log ends here.
+  // kMalformed: `index` and `offset` then say where damage begins. Else: reading failed in `index`.
+  Status check_end(std::size_t last, std::uint64_t frames, std::span<std::byte> buffer,
+                   std::size_t& index, std::uint64_t& offset) noexcept;
+
+  // Once the log is known to end in segment `last` at `offset`: is there the begin of a commit that
+  // was never finished? kOk, kClosed, or reading failed.
+  Status find_unfinished(std::size_t last, std::uint64_t offset,
+                         std::span<std::byte> buffer) noexcept;
 
  private:
   LogIdentity identity_;

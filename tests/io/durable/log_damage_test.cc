@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include "windhover/tests/io/durable/faulty_folder.h"
 #include "windhover/tests/io/durable/log_rig.h"
@@ -58,6 +59,71 @@ TEST_F(LogDamageTest, EveryFlippedByteIsFoundOrHarmless) {
   EXPECT_GT(found, 1000U);
   EXPECT_GT(shorter, 100U);
   EXPECT_TRUE(ReadLog(folder_, 0).good());
+}
+
+// The last commit too, where the log was at rest: its seal says that it had been finished.
+TEST(SmallLogDamage, EveryFlippedByteOfASealedLogIsFoundOrHarmless) {
+  for (const std::uint64_t frames : {1U, 2U, 3U}) {
+    RecordingFolder folder;
+    ASSERT_EQ(create_small_log(folder).status, Status::kOk);
+    {
+      OpenWriter log(folder);
+      ASSERT_EQ(log.write(frames), Status::kOk);
+      ASSERT_EQ(log->seal(), Status::kOk);
+    }
+    std::uint64_t found = 0;
+    for (std::size_t s = 0; s < 2; ++s) {
+      const std::string name = SegmentName(s).text.data();
+      const auto good = folder.contents(name);
+      for (std::size_t at = 0; at < (frames + 2) * kLogBlock;
+           at += at % kLogBlock < 1700 ? 1 : 41) {
+        auto bad = good;
+        bad[at] ^= static_cast<std::byte>(1U << (at % 8));
+        folder.set_contents(name, bad);
+        const ReadLog read(folder, 0);
+        ASSERT_TRUE(read.right) << frames << " " << name << " " << at;
+        OpenWriter log(folder);
+        ASSERT_EQ(log.ok(), read.good()) << frames << " " << name << " " << at;
+        if (log.ok()) {
+          ASSERT_EQ(read.end, frames) << name << " " << at;
+          ASSERT_EQ(log->next_frame(), frames) << name << " " << at;
+        } else {
+          ASSERT_EQ(log.log.status(), Status::kMalformed) << name << " " << at;
+          ++found;
+        }
+      }
+      folder.set_contents(name, good);
+    }
+    EXPECT_GT(found, frames * kCommitHeaderBytes);
+  }
+}
+
+TEST(SmallLogDamage, ACommitThatWasNeverFinishedIsLeftOutAndSaid) {
+  for (const std::uint64_t durable : {0U, 1U, 2U}) {
+    RecordingFolder folder;
+    ASSERT_EQ(create_small_log(folder).status, Status::kOk);
+    std::vector<std::byte> before;
+    {
+      OpenWriter log(folder);
+      EXPECT_FALSE(log->found_unfinished());
+      ASSERT_EQ(log.write(durable), Status::kOk);
+      ASSERT_EQ(log->seal(), Status::kOk);
+      before = folder.contents("segment-0000");
+      ASSERT_EQ(log.write(1), Status::kOk);
+    }
+    // Its header alone has come to the disk.
+    auto torn = folder.contents("segment-0000");
+    const auto behind = static_cast<std::ptrdiff_t>(durable * kLogBlock + kCommitHeaderBytes);
+    std::copy(before.begin() + behind, before.end(), torn.begin() + behind);
+    folder.set_contents("segment-0000", torn);
+    {
+      OpenWriter log(folder);
+      ASSERT_TRUE(log.ok()) << log.log.error().sentence;
+      EXPECT_TRUE(log->found_unfinished());
+      EXPECT_EQ(log->next_frame(), durable);
+    }
+    EXPECT_FALSE(OpenWriter(folder)->found_unfinished()) << "it was cleared";
+  }
 }
 
 TEST_F(LogDamageTest, DamageBeforeGoodCommitsNamesItsPlaceAndStopsTheWriter) {

@@ -114,7 +114,7 @@ TEST_F(LogTest, IsRecycledForEver) {
     OpenWriter log(folder_);
     ASSERT_TRUE(log.ok());
     log->release_below(released);
-    ASSERT_EQ(log.write(50, 2), Status::kOk) << start;
+    ASSERT_EQ(log.write(44, 2), Status::kOk) << start;
     released = log->durable_frames() - 10;
     const ReadLog read(folder_, released);
     ASSERT_TRUE(read.good()) << read.error.sentence;
@@ -127,19 +127,61 @@ TEST_F(LogTest, IsRecycledForEver) {
   }
 }
 
-TEST_F(LogTest, CommitsFillASegmentToItsLastBlock) {
+TEST_F(LogTest, CommitsFillASegmentButForTheBlockOfASeal) {
   create();
   OpenWriter log(folder_);
   std::span<std::byte> room;
   for (std::uint64_t n = 0; n < 10; ++n) {  // 5 segments of two commits each
-    ASSERT_EQ(log->add(frame_of(n), log->max_payload(), room), Status::kOk);
+    const std::size_t bytes = log->max_payload() - n % 2 * kLogBlock;
+    ASSERT_EQ(log->add(frame_of(n), bytes, room), Status::kOk);
     std::fill(room.begin(), room.end(), std::byte{1});
     ASSERT_EQ(log->commit(), Status::kOk);
   }
-  EXPECT_EQ(log->used_bytes(), kSmallLog.bytes);
+  EXPECT_EQ(log->used_bytes(), kSmallLog.bytes - kLogBlock);
+  ASSERT_EQ(log->seal(), Status::kOk);
   OpenWriter again(folder_);
   EXPECT_EQ(again->next_frame(), 10U);
-  EXPECT_EQ(again->used_bytes(), kSmallLog.bytes);
+  EXPECT_EQ(again->used_bytes(), kSmallLog.bytes - kLogBlock);
+}
+
+// Where a commit may be as large as a segment there is no room for a seal behind it.
+TEST_F(LogTest, ACommitThatFillsItsSegmentAloneIsThereAfterARestart) {
+  LogIdentity identity = small_identity();
+  identity.options = {3 * 16'384, 16'384, 16'384};
+  ASSERT_EQ(create_small_log(folder_, identity).status, Status::kOk);
+  for (std::uint64_t n = 0; n < 2; ++n) {
+    LogMemory memory(LogWriter::footprint(identity.options));
+    Result<LogWriter> log = LogWriter::open(folder_, memory.arena());
+    ASSERT_TRUE(log.ok()) << log.error().sentence;
+    ASSERT_EQ(log.value().next_frame(), n);
+    std::span<std::byte> room;
+    ASSERT_EQ(log.value().add(frame_of(n), log.value().max_payload(), room), Status::kOk);
+    std::fill(room.begin(), room.end(), std::byte{1});
+    ASSERT_EQ(log.value().commit(), Status::kOk);
+    ASSERT_EQ(log.value().seal(), Status::kOk);
+  }
+}
+
+TEST_F(LogTest, ASealIsWrittenOverByTheNextCommitAndOnlyOnce) {
+  create();
+  OpenWriter log(folder_);
+  ASSERT_EQ(log->seal(), Status::kOk);
+  EXPECT_EQ(ReadLog(folder_, 0).end, 0U);
+  for (std::uint64_t n = 1; n < 12; ++n) {
+    ASSERT_EQ(log.write(1), Status::kOk);
+    ASSERT_EQ(log.add_next(), Status::kOk);
+    const std::uint64_t pending = folder_.changes();
+    ASSERT_EQ(log->seal(), Status::kOk);
+    ASSERT_EQ(folder_.changes(), pending) << "what is pending lies in its place";
+    ASSERT_EQ(log->commit(), Status::kOk);
+    ASSERT_EQ(log->seal(), Status::kOk);
+    const std::uint64_t sealed = folder_.changes();
+    ASSERT_EQ(log->seal(), Status::kOk);
+    ASSERT_EQ(folder_.changes(), sealed);
+    const ReadLog read(folder_, 0);
+    ASSERT_TRUE(read.good()) << read.error.sentence;
+    ASSERT_EQ(read.end, 2 * n);
+  }
 }
 
 TEST_F(LogTest, ReplacingBeginsAnotherHistory) {

@@ -6,10 +6,12 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "windhover/io/durable/log_format.h"
 #include "windhover/io/durable/posix_folder.h"
 #include "windhover/tests/io/durable/stream_on_disk.h"
 #include "windhover/tests/temporary_folder.h"
@@ -178,6 +180,70 @@ TEST(ServerFolder, WithALogIsNotKeptInMemory) {
   config.durable.log = false;
   ServerLife life(config);
   EXPECT_NE(life.error().find("data.durability"), std::string::npos) << life.error();
+}
+
+void flip_byte(const std::string& path, std::streamoff at) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(at);
+  const auto byte = static_cast<char>(file.get() ^ 0x20);
+  file.seekp(at);
+  file.put(byte);
+  ASSERT_TRUE(file.good()) << path;
+}
+
+// Nothing stands behind it but its seal.
+TEST(ServerFolder, WhoseOnlyCommitIsDamagedIsRefusedByName) {
+  const std::string folder = new_path("only_commit");
+  std::uint64_t head = 0;
+  {
+    ServerLife life(on_folder(folder), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    StreamSender sender(1, life, 0);
+    ASSERT_TRUE(sender.send(20));
+    ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk);
+    head = life.server().log().durable_head.load();
+    ASSERT_GT(head, 0U);
+  }
+  for (const std::streamoff at : {0, 30, 79, 100, 200}) {
+    flip_byte(folder + "/segment-0000", at);
+    {
+      ServerLife life(on_folder(folder), exact_engine());
+      EXPECT_FALSE(life.opens()) << at;
+      EXPECT_NE(life.error().find("the log is damaged"), std::string::npos) << life.error();
+      EXPECT_NE(life.error().find("windhover log verify"), std::string::npos) << life.error();
+    }
+    flip_byte(folder + "/segment-0000", at);
+  }
+  ServerLife life(on_folder(folder), exact_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  EXPECT_EQ(life.server().log().durable_head.load(), head);
+}
+
+// A power cut in the midst of a commit: what was there of it goes, and that is said.
+TEST(ServerFolder, WithACommitThatWasNeverFinishedSaysSo) {
+  const std::string folder = new_path("unfinished");
+  {
+    ServerLife life(on_folder(folder), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+  }
+  // A header whose commit is not there: the first of this log's, with another body.
+  {
+    PosixFolder files = PosixFolder::open(folder.c_str(), false).value();
+    const LogIdentity identity = read_log_identity(files).value();
+    std::vector<std::byte> block(kLogBlock);
+    encode(CommitHeader{1, 0, identity.first_frame, 1, kRecordHeaderBytes, 12345}, identity, block);
+    File file = File::open(files, "segment-0000", OpenFile::kWrite, "").value();
+    ASSERT_EQ(file.write(0, block), Status::kOk);
+  }
+  {
+    ServerLife life(on_folder(folder), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    EXPECT_NE(std::string(life.server().recovery_remarks()).find("never finished"),
+              std::string::npos)
+        << life.server().recovery_remarks();
+  }
+  ServerLife life(on_folder(folder), exact_engine());
+  EXPECT_STREQ(life.server().recovery_remarks(), "");
 }
 
 TEST(ServerFolder, InUseByAnotherServerIsRefusedByName) {
