@@ -169,7 +169,7 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
     return Error{Status::kInvalidConfig, "max_sessions must be from 1 to 10000",
                  static_cast<double>(config.max_sessions)};
   }
-  if (outside(config.max_producers, 1, 1U << 24)) {
+  if (outside(config.max_producers, 1, kMostProducers)) {
     return Error{Status::kInvalidConfig, "max_producers must be from 1 to 16777216",
                  static_cast<double>(config.max_producers)};
   }

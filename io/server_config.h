@@ -31,6 +31,9 @@ struct AddedModelsConfig {
   bool enabled() const noexcept { return memory_bytes > 0; }
 };
 
+// What max_producers may be.
+inline constexpr std::uint32_t kMostProducers = 1U << 24;
+
 struct ServerConfig {
   ListenConfig observe;
   ListenConfig query;

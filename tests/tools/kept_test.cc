@@ -9,7 +9,6 @@
 #include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/kept/copy_history.h"
 #include "windhover/tools/kept/export_rows.h"
-#include "windhover/tools/kept/kept_horizon.h"
 #include "windhover/tools/kept/kept_log.h"
 #include "windhover/tools/kept/kept_text.h"
 
@@ -91,51 +90,6 @@ TEST(KeptFolder, CheckpointsAndWhatTheyHold) {
   EXPECT_EQ(contents.sections[0].name, "configuration");
   EXPECT_EQ(contents.sections[1].name, "rows");
   EXPECT_EQ(contents.sections[1].rows, 2'000U);
-}
-
-TEST(KeptHorizon, IsThatOfTheNewestCheckpointThatIsGood) {
-  EXPECT_EQ(kept_horizon(temporary_path("no_folder")), std::nullopt);
-  EXPECT_EQ(kept_horizon(history()), Horizon::kWindow);
-  // Two that say different things: a row less of the window is not seen, another horizon is.
-  const std::string path = temporary_path("horizons");
-  EngineConfig engine = engine_on_disk();
-  engine.horizon = Horizon::kAdaptive;
-  {
-    ServerLife life(server_on_disk(path), engine);
-    ASSERT_TRUE(life.opens()) << life.error();
-    send_rows(life, 7, 0, 1'000);
-    ASSERT_TRUE(life.checkpoint());
-  }
-  EXPECT_EQ(kept_horizon(path), Horizon::kAdaptive);
-  const auto file = [](const std::string& folder, std::uint64_t number) {
-    return folder + "/" + KeptFolder::checkpoint_name(number);
-  };
-  const std::vector<std::uint64_t> newest = KeptFolder(history()).checkpoints();
-  ASSERT_FALSE(newest.empty());
-  const std::uint64_t above = KeptFolder(path).checkpoints().back() + 1;
-  std::filesystem::copy_file(file(history(), newest.back()), file(path, above));
-  EXPECT_EQ(kept_horizon(path), Horizon::kWindow);
-  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(file(path, above)));
-  flip(file(path, above), size / 2);
-  EXPECT_EQ(kept_horizon(path), Horizon::kAdaptive) << "the newest is damaged";
-  std::filesystem::resize_file(file(path, above), 100);
-  EXPECT_EQ(kept_horizon(path), Horizon::kAdaptive) << "it ends too early";
-}
-
-// Every byte of the part that is read, turned over: another answer never comes of it.
-TEST(KeptHorizon, NeverComesOfDamage) {
-  const std::string path = temporary_path("horizon_damaged");
-  std::filesystem::create_directory(path);
-  const std::uint64_t number = KeptFolder(history()).checkpoints().back();
-  const std::string name = "/" + KeptFolder::checkpoint_name(number);
-  std::filesystem::copy_file(history() + name, path + name);
-  for (std::streamoff at = 0; at < 6'000; at += 7) {
-    flip(path + name, at);
-    const std::optional<Horizon> told = kept_horizon(path);
-    EXPECT_TRUE(!told || *told == Horizon::kWindow) << at;
-    flip(path + name, at);
-  }
-  EXPECT_EQ(kept_horizon(path), Horizon::kWindow);
 }
 
 TEST(KeptLog, EveryFrameOnce) {

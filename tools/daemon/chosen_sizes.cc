@@ -6,12 +6,13 @@
 
 namespace windhover {
 
-void choose_slack(EngineConfig& engine) {
+void choose_slack(EngineConfig& engine, std::uint64_t waiting) {
   const EngineConfig most;
   if (engine.window_slack == 0) {
     const std::uint64_t frames = 2 * std::uint64_t{engine.max_frame_rows};
     engine.window_slack = std::clamp<std::uint64_t>(std::max(4 * engine.window_size, frames), 8192,
                                                     most.window_slack);
+    engine.window_slack = std::max(engine.window_slack, waiting);
   }
   if (engine.max_frame_rows == 0) {
     const std::uint64_t half =
@@ -20,10 +21,11 @@ void choose_slack(EngineConfig& engine) {
   }
 }
 
-std::uint32_t producers_of_each(std::size_t models) {
-  constexpr std::size_t kOfAll = 1 << 20;
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(
-      kOfAll / std::max<std::size_t>(models, 1), 1024, ServerConfig{}.max_producers));
+std::uint32_t producers_of_each(std::size_t models, std::uint64_t kept) {
+  constexpr std::uint64_t kOfAll = 1 << 20;
+  const std::uint64_t share = std::clamp<std::uint64_t>(kOfAll / std::max<std::size_t>(models, 1),
+                                                        1024, ServerConfig{}.max_producers);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(kept, share, kMostProducers));
 }
 
 }  // namespace windhover

@@ -10,11 +10,11 @@
 namespace windhover {
 
 // In place of window_slack = 0 and max_frame_rows = 0: by the window, so that a small model is not
-// mostly room for rows that wait.
-void choose_slack(EngineConfig& engine);
+// mostly room for rows that wait; but room for `waiting`, which a folder holds.
+void choose_slack(EngineConfig& engine, std::uint64_t waiting = 0);
 
-// A million for all models together, but a thousand each.
-std::uint32_t producers_of_each(std::size_t models);
+// A million for all models together, but a thousand each, and as many as are `kept` of one.
+std::uint32_t producers_of_each(std::size_t models, std::uint64_t kept = 0);
 
 }  // namespace windhover
 

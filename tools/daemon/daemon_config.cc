@@ -16,7 +16,7 @@
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/data/schema_json.h"
 #include "windhover/tools/error.h"
-#include "windhover/tools/kept/kept_horizon.h"
+#include "windhover/tools/kept/kept_needs.h"
 
 namespace windhover {
 
@@ -115,10 +115,12 @@ EngineConfig DaemonConfig::engine() const {
   engine.feature_shift = values_->feature_shift;
   engine.feature_scale = values_->feature_scale;
   engine.missing_features = values_->missing_features;
-  choose_slack(engine);
+  const std::optional<KeptNeeds>& kept = values_->kept;
+  choose_slack(engine, kept ? kept->waiting : 0);
   if (!follows_) values_->data.prepare(engine);  // nobody keeps one that follows
-  engine.horizon = values_->horizon.value_or(
-      values_->kept_horizon == Horizon::kWindow ? Horizon::kWindow : chosen_horizon(engine));
+  const bool kept_window = kept && kept->horizon == Horizon::kWindow;
+  engine.horizon =
+      values_->horizon.value_or(kept_window ? Horizon::kWindow : chosen_horizon(engine));
   engine.follows = follows_;
   engine.max_followers += followers_;
   // One is the watcher's. Too few for the server stay too few.
@@ -145,7 +147,8 @@ ServerConfig DaemonConfig::server() const {
   server.durable = values_->data.config();
   if (server.max_producers == 0) {
     server.max_producers = producers_of_each(
-        model_files_.size() + (server.added.enabled() ? server.added.max_models : 0));
+        model_files_.size() + (server.added.enabled() ? server.added.max_models : 0),
+        values_->kept_producers);
   }
   return server;
 }
@@ -160,13 +163,27 @@ const ProcessOptions& DaemonConfig::process() const { return values_->process; }
 
 void DaemonConfig::use_real_time_profile() { values_->process.use_real_time_profile(); }
 
+const std::string& DaemonConfig::data_folder() const { return values_->data.folder; }
+
 bool DaemonConfig::chooses_horizon() const { return !values_->horizon; }
 
-void DaemonConfig::go_on_with_kept(std::string_view model) {
+std::string DaemonConfig::folder_of(std::string_view model) const {
   const std::string& folder = values_->data.folder;
-  if (folder.empty() || values_->horizon) return;
-  values_->kept_horizon =
-      kept_horizon(model.empty() ? folder : fmt::format("{}/{}", folder, model));
+  return model.empty() ? folder : fmt::format("{}/{}", folder, model);
+}
+
+void DaemonConfig::go_on_with_kept(std::string_view model) {
+  if (!values_->data.folder.empty()) values_->kept = kept_needs(folder_of(model));
+}
+
+void DaemonConfig::make_room_for_producers(const std::vector<std::string>& models) {
+  if (values_->data.folder.empty() || values_->server.max_producers != 0) return;
+  const std::uint32_t chosen = server().max_producers;
+  for (const std::string& model : models) {
+    const std::optional<KeptNeeds> needs = kept_needs(folder_of(model));
+    if (!needs || needs->producers <= chosen / 2) continue;
+    values_->kept_producers = std::max(values_->kept_producers, kept_producers(folder_of(model)));
+  }
 }
 
 namespace {

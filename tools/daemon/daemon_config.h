@@ -56,8 +56,13 @@ class DaemonConfig {
   void set_follows() { follows_ = true; }
   void add_follower() { ++followers_; }
   // The engine is to go on with what data.folder holds of this model; "": of the only one. Where no
-  // horizon is given and it holds a window's, as of before there was a choice, that is chosen.
+  // horizon is given and it holds a window's, as of before there was a choice, that is chosen; and
+  // where no window_slack is given, one with room for the rows that wait in it.
   void go_on_with_kept(std::string_view model);
+  // Where no max_producers is given, the server gets room for those that each of these knows. A log
+  // is read only where its checkpoint knows half as many as there would be room for.
+  void make_room_for_producers(const std::vector<std::string>& models);
+  const std::string& data_folder() const;
   // In the order in which they stand there; the first is that of a Hello without a name.
   const std::vector<ModelFile>& model_files() const { return model_files_; }
   // One option from its text; `source` begins the sentence of a refusal ("--model.features").
@@ -92,6 +97,7 @@ class DaemonConfig {
   void read(std::string_view text, const std::string& path, Allowed allowed);
   void describe_options();
   void judge();
+  std::string folder_of(std::string_view model) const;
   // Of the first option that the sentence names and that is no default; empty: none.
   std::string source_of(std::string_view sentence) const;
   std::unique_ptr<Values> values_;

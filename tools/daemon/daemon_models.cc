@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/engine.h"
+#include "windhover/tools/daemon/model_folder.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -33,6 +35,12 @@ DaemonModels::DaemonModels(const std::function<void(DaemonConfig&)>& read)
     only.config->go_on_with_kept("");
     only.config->check();
   }
+  std::vector<std::string> kept;
+  for (const Model& model : models_) {
+    if (model.follows.empty()) kept.push_back(several() ? model.name : "");
+  }
+  std::ranges::copy(ModelFolder::added_in(common_->data_folder()), std::back_inserter(kept));
+  common_->make_room_for_producers(kept);
   (void)server_bytes();
 }
 

@@ -13,6 +13,7 @@
 #include "windhover/tools/daemon/data_options.h"
 #include "windhover/tools/daemon/process_options.h"
 #include "windhover/tools/data/schema.h"
+#include "windhover/tools/kept/kept_needs.h"
 
 namespace windhover {
 
@@ -24,10 +25,11 @@ struct DaemonConfig::Values {
     server.max_producers = 0;
   }
 
-  EngineConfig engine;                  // window_slack, max_frame_rows: 0 is chosen
-  std::optional<Horizon> horizon;       // nothing: chosen
-  std::optional<Horizon> kept_horizon;  // of what the data folder holds
-  ServerConfig server;                  // max_producers: 0 is chosen
+  EngineConfig engine;               // window_slack, max_frame_rows: 0 is chosen
+  std::optional<Horizon> horizon;    // nothing: chosen
+  std::optional<KeptNeeds> kept;     // of what the data folder holds
+  std::uint64_t kept_producers = 0;  // the most of one model
+  ServerConfig server;               // max_producers: 0 is chosen
   std::string schema;
   std::string schema_json;  // what it says
   std::string model = "auto";

@@ -115,8 +115,10 @@ void for_each_producer(CheckpointReader& reader, const auto& visit) {
 
 }  // namespace
 
-void skip_producers(CheckpointReader& reader) {
-  for_each_producer(reader, [](const auto&) {});
+std::uint64_t skip_producers(CheckpointReader& reader) {
+  std::uint64_t count = 0;
+  for_each_producer(reader, [&](const auto&) { ++count; });
+  return count;
 }
 
 Producers read_producers(CheckpointReader& reader) {
