@@ -173,10 +173,10 @@ def test_without_a_producer_what_was_on_its_way_is_unknown(daemon, rows, freeze)
     m.observe(X[1000:], y[1000:])
     server.kill()
     server.start()
-    with pytest.raises(windhover.Disconnected):
+    with pytest.raises(windhover.Disconnected, match="1000 rows on their way.* producer=.* again"):
         m.wait()
     m.observe(X[:100], y[:100])  # connects again
-    with pytest.raises(ConnectionError, match="on their way"):
+    with pytest.raises(ConnectionError, match="1000 rows on their way.* producer=.* again"):
         m.wait()
     totals = m.wait()
     assert totals.unknown == 1000 and totals.lost == 1000 and totals.accepted == 1100

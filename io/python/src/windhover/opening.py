@@ -47,7 +47,8 @@ def connect(
         certificate, key: files of this client's own, for a server that asks who it is; the key may
             stand in the certificate's file.
         producer: not 0, a number of this stream's own: rows survive a broken connection exactly
-            once.
+            once. 0: rows that are on their way then are learned or lost, and the call that notices
+            raises Disconnected.
         first_sequence: number of the first row this client sends. 0: rows that the server has
             already are counted as duplicate. "next": this client's rows come after those.
         begins_here: the rows before first_sequence are not to be had: a server that does not know

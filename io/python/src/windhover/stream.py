@@ -18,6 +18,7 @@ from .errors import (
     RowsMissing,
     WindhoverError,
     refusal,
+    times,
 )
 from .options import Options, ProducerState
 from .rows import Rows
@@ -36,7 +37,7 @@ class Stream(Acknowledged):
         self.producer = ProducerState()
         self.next_sequence = 0
         self._begins: int | None = None  # the stream is to be taken up in the middle, here
-        self._rows_lost = False  # and wait_acknowledged() has not said so yet
+        self._rows_lost = 0  # and wait_acknowledged() has not said so yet
         self._instance = 0
 
     # --- Connecting
@@ -68,7 +69,7 @@ class Stream(Acknowledged):
         self._restoring_until = 0
         totals = self.totals
         if not self.options.producer:
-            self._rows_lost = self._rows_lost or bool(self.frames.on_the_way)
+            self._rows_lost += self.frames.rows_on_the_way
             totals.unknown += self.frames.rows_on_the_way
             self.frames.clear()
         head = max(totals.head, self.welcome.head)
@@ -176,6 +177,10 @@ class Stream(Acknowledged):
         self.totals.lost += sequence - missing.first
         self._begins = sequence
 
+    def _gone(self, why: str = "the server has closed the connection") -> WindhoverError:
+        rows = 0 if self.options.producer else self.frames.rows_on_the_way
+        return super()._gone(f"{why}; {unknown_rows(rows)}" if rows else why)
+
     # --- Rows out
 
     def observe(self, rows: Rows) -> Steps[int]:
@@ -253,8 +258,8 @@ class Stream(Acknowledged):
     def _wait_once(self) -> Steps[None]:
         yield from self._ready()
         if self._rows_lost:
-            self._rows_lost = False
-            raise Disconnected("rows were on their way when the connection broke")
+            rows, self._rows_lost = self._rows_lost, 0
+            raise Disconnected(f"the connection broke; {unknown_rows(rows)}")
         yield from self.flush()
         yield from self._wait_until(lambda: not self.frames.on_the_way)
 
@@ -272,3 +277,12 @@ class Stream(Acknowledged):
             raise failure
         if not done():
             raise Disconnected("not connected")
+
+
+def unknown_rows(count: int) -> str:
+    """What is said of rows that nobody can tell about, and what would have saved them."""
+    return (
+        f"of {times(count, 'row')} on their way it is not known whether they were learned. Give "
+        "producer=, a number of this stream's own, and rows are sent again by themselves, none "
+        "counted twice"
+    )
