@@ -70,10 +70,10 @@ def test_posterior_draws_status_and_models(daemon, rows, settled):
         assert status.query_latency.count > 0 and not status.durable.keeps_folder
         posterior = m.posterior()
         np.testing.assert_allclose(posterior.mean, [1, 2, 3, 0.5], atol=0.02)
-        assert posterior.names == ("x0", "x1", "x2", "intercept")
+        assert posterior.names == ("x1", "x2", "x3", "intercept")
         pandas = pytest.importorskip("pandas")
         frame = posterior.to_dataframe()
-        assert isinstance(frame, pandas.DataFrame) and frame.loc["x1", "mean"] == posterior.mean[1]
+        assert isinstance(frame, pandas.DataFrame) and frame.loc["x1", "mean"] == posterior.mean[0]
         draws = m.draws()
         assert draws.theta.shape == (draws.provenance.draws, 4)
         np.testing.assert_allclose(draws.theta.mean(axis=0), posterior.mean, atol=0.05)
@@ -100,7 +100,7 @@ def test_draws_become_inference_data(daemon, rows, settled):
         settled(m)
         theta = m.draws().to_inferencedata()["posterior"]["theta"]
         assert theta.dims == ("chain", "draw", "parameter") and theta.shape == (1, 64, 4)
-        assert theta.coords["parameter"].values.tolist() == ["x0", "x1", "x2", "intercept"]
+        assert theta.coords["parameter"].values.tolist() == ["x1", "x2", "x3", "intercept"]
 
 
 @pytest.mark.parametrize("version", ["0.22.0", "1.0.0"])
@@ -131,7 +131,7 @@ def test_draws_are_handed_to_arviz_as_it_takes_them(daemon, rows, monkeypatch, v
         draws = m.draws()
         data = draws.to_inferencedata()
     assert np.array_equal(given["posterior"]["theta"], draws.theta[np.newaxis])
-    assert given["coords"] == {"parameter": ["x0", "x1", "x2", "intercept"]}
+    assert given["coords"] == {"parameter": ["x1", "x2", "x3", "intercept"]}
     assert given["dims"] == {"theta": ["parameter"]}
     assert data["posterior"].attrs["status"] == str(draws.status)
 

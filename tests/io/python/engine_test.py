@@ -92,15 +92,20 @@ def test_learns_and_answers(threads):
         A = np.column_stack([X, np.ones(len(X))])
         exact = np.linalg.lstsq(A, y, rcond=None)[0]
         assert np.all(np.abs(p.mean - exact) < 4 * 0.008)
-        assert p.names == ("x0", "x1", "x2", "intercept")
+        assert p.names == ("x1", "x2", "x3", "intercept")
         answer = engine.predict(X[:600], quantiles=[0.25, 0.75], thresholds=[4.0])
         assert len(answer) == 600 and answer.exceedance.shape == (600, 1)
         lower, upper = answer.interval()
         inside = np.mean((lower <= y[:600]) & (y[:600] <= upper))
         assert abs(inside - 0.9) < 4 * np.sqrt(0.09 / 600)
         assert np.all(answer.quantile(0.25) < answer.quantile(0.75))
-        with pytest.raises(windhover.InvalidInput, match="interval="):
-            answer.interval(0.5)
+        again = engine.predict(X[:600], interval=0.5, quantiles=[0.1])
+        narrow, asked = answer.interval(0.5), again.interval()
+        assert np.allclose(narrow, asked, rtol=0.05, atol=0.05) and np.all(narrow[0] > lower)
+        assert answer.quantile([0.1, 0.25]).shape == (600, 2)
+        assert np.allclose(answer.quantile(0.1), again.quantile(0.1), rtol=0.05, atol=0.05)
+        narrow, asked = answer.conformal_interval(0.5), again.conformal_interval()
+        assert np.allclose(narrow, asked, rtol=0.2, atol=0.2)
         draws = engine.draws()
         assert draws.theta.shape == (64, 4)
         assert np.all(np.abs(draws.theta.mean(axis=0) - exact) < 4 * 0.008)
@@ -165,10 +170,6 @@ def test_refuses_in_words():
         assert refused.value.reasons == [windhover.Reason.NOT_FINITE]
         with pytest.raises(windhover.Refused):
             engine.observe(np.zeros((1, 3)), [1], weights=[2])
-        with pytest.raises(windhover.Refused):
-            engine.predict(np.zeros((1, 3)), interval=1.5)
-        with pytest.raises(windhover.InvalidInput, match="quantiles"):
-            engine.predict(np.zeros((1, 3)), quantiles=[0.5] * 17)
         with pytest.raises(windhover.TimedOut, match="warming_up"):
             engine.wait(timeout=0, ok=True)
     with pytest.raises(windhover.InvalidInput, match="closed"):

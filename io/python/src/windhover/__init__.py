@@ -8,6 +8,7 @@
 `windhover.sklearn` and `windhover.river` have estimators.
 """
 
+from . import aio
 from .client import Client
 from .engine import Engine
 from .errors import (
@@ -77,5 +78,6 @@ __all__ = [
     "Unreachable",
     "WindhoverError",
     "WindhoverWarning",
+    "aio",
     "connect",
 ]

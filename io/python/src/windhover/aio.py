@@ -14,6 +14,7 @@ from collections.abc import Generator, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
+from .asked import Asked
 from .connection import Connection
 from .events import Event
 from .known import RefusedRows
@@ -118,6 +119,7 @@ class Client(Shared):
 
     async def _run(self, place: Connection, steps: Steps[T]) -> T:
         async with self._turns[id(place)]:
+            self._check_open()
             return await run(steps)
 
     async def __aenter__(self) -> Client:
@@ -130,13 +132,14 @@ class Client(Shared):
         trace: TracebackType | None,
     ) -> None:
         try:
-            if error is None and (self.outstanding_rows or self._rows._refused_count):
+            if error is None and self._has_to_wait:
                 await self.wait()
         finally:
             await self.close()
 
     async def close(self) -> None:
-        """Closes the connections at once; rows on their way may or may not be learned."""
+        """Closes the connections at once; rows on their way may or may not be learned. Every call
+        that asks or sends is refused from then on."""
         self._close_all()
 
     async def observe(
@@ -179,9 +182,8 @@ class Client(Shared):
     ) -> Predictions:
         """What the model predicts for each row of X. Only the interval and the quantiles given here
         can be had of the answer."""
-        steps = self._predict_steps(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key, trials
-        )
+        asked = Asked(interval, quantiles, thresholds, thompson_id)
+        steps = self._predict_steps(X, asked, outcomes, offsets, key, trials)
         results = await self._run(self._questions, steps)
         return self._predictions(results, interval, quantiles, None, stacklevel=2)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from .asked import Asked
 from .blocking import run
 from .connection import Connection
 from .events import Event
@@ -40,6 +41,7 @@ class Client(Shared):
 
     def _run(self, place: Connection, steps: Steps[T]) -> T:
         with self._turns[id(place)]:
+            self._check_open()
             return run(steps)
 
     def __enter__(self) -> Client:
@@ -52,13 +54,16 @@ class Client(Shared):
         trace: TracebackType | None,
     ) -> None:
         try:
-            if error is None and (self.outstanding_rows or self._rows._refused_count):
+            if error is None and self._has_to_wait:
                 self.wait()
         finally:
             self.close()
 
     def close(self) -> None:
-        """Closes the connections at once; whether rows on their way are learned is open."""
+        """Closes the connections at once; whether rows on their way are learned is open.
+
+        Every call that asks or sends is refused from then on.
+        """
         self._close_all()
 
     def observe(
@@ -201,13 +206,12 @@ class Client(Shared):
         *,
         stacklevel: int,
     ) -> Predictions:
-        steps = self._predict_steps(
-            X, interval, quantiles, thresholds, outcomes, thompson_id, offsets, key, trials
-        )
+        asked = Asked(interval, quantiles, thresholds, thompson_id)
+        steps = self._predict_steps(X, asked, outcomes, offsets, key, trials)
         results = self._run(self._questions, steps)
 
         def another(interval: float, quantiles: Sequence[float]) -> Predictions:
-            steps = self._predict_steps(X, interval, quantiles, (), None, 0, offsets, None, trials)
+            steps = self._predict_steps(X, Asked(interval, quantiles), None, offsets, None, trials)
             results = self._run(self._questions, steps)
             return self._predictions(results, interval, quantiles, another, stacklevel=4)
 

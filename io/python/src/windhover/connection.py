@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 
 from . import windhover_pb2 as pb
-from .channel import connected
+from .channel import connected, name_of
 from .errors import (
     Disconnected,
+    ProtocolError,
     Reason,
     Refused,
     RowsMissing,
@@ -102,7 +103,13 @@ class Connection(Exchange):
             model=options.model,
             token=options.token,
         )
-        self.welcome = yield from self.ask(pb.Request(hello=hello), "welcome")
+        try:
+            self.welcome = yield from self.ask(pb.Request(hello=hello), "welcome")
+        except ProtocolError as error:
+            raise ProtocolError(
+                f"this is no Windhover endpoint: {name_of(self.address)}, where {error}. Give that of "
+                "server.observe or server.query; that of server.http is another"
+            ) from error
         if options.model and self.welcome.model_name != options.model:
             self.close()
             text = "the server does not know models by their names"

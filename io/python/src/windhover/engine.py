@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from . import _library as c
+from .asked import Asked
 from .engine_arrays import fill, pointer, taken, texts
 from .engine_life import EngineLife
-from .engine_reader import Asked, EnginePredictions
+from .engine_reader import EnginePredictions
 from .errors import Reason, RowsRefused, TimedOut
 from .events import Event
 from .options import Joined
@@ -222,9 +223,23 @@ class Engine(EngineLife):
         """
         columns = {"outcomes": outcomes, "offsets": offsets, "trials": trials}
         asked = Asked(interval, quantiles, thresholds, thompson_id)
+        return self._asked(X, asked, columns, key, stacklevel=3)
+
+    def _asked(
+        self,
+        X: Any,
+        asked: Asked,
+        columns: dict[str, Any],
+        key: str | Sequence[str] | None,
+        stacklevel: int,
+    ) -> EnginePredictions:
+        def another(interval: float, quantiles: Sequence[float]) -> EnginePredictions:
+            same = {name: columns[name] for name in ("offsets", "trials")}
+            return self._asked(X, Asked(interval, quantiles), same, None, stacklevel=5)
+
         with self._asking:
-            answer = self._asker().predict(X, asked, columns, key)
-        warn_unless_ok(answer.provenance, "", stacklevel=2)
+            answer = self._asker().predict(X, asked, columns, key, another)
+        warn_unless_ok(answer.provenance, "", stacklevel)
         return answer
 
     def posterior(self) -> Posterior:

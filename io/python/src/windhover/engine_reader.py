@@ -5,12 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import byref, c_size_t, c_void_p, sizeof
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import _library as c
+from .asked import Asked
 from .engine_arrays import check, fill, pointer, taken, texts
 from .errors import InvalidInput
 from .events import Event
@@ -18,6 +18,7 @@ from .provenance import ModelKind, Provenance
 from .results import (
     PENDING,
     POSTERIOR_ARRAYS,
+    Ask,
     Draws,
     FloatArray,
     Posterior,
@@ -38,24 +39,17 @@ _TABLES = {
 }
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What is wanted of each row."""
-
-    interval: float
-    quantiles: Sequence[float]
-    thresholds: Sequence[float]
-    thompson_id: int
-
-
 class EnginePredictions(Predictions):
-    """As `Predictions`, asked once: `interval=` and `quantiles=` of predict(). Its arrays are views
-    of the memory that the library wrote."""
+    """As `Predictions`. Its arrays are views of the memory that the library wrote."""
 
     def __init__(
-        self, arrays: dict[str, FloatArray], provenances: Sequence[Provenance], asked: Asked
+        self,
+        arrays: dict[str, FloatArray],
+        provenances: Sequence[Provenance],
+        asked: Asked,
+        ask: Ask,
     ) -> None:
-        super().__init__([], asked.interval, asked.quantiles, provenances=provenances)
+        super().__init__([], asked.interval, asked.quantiles, ask, provenances)
         self._kept = arrays
 
     def __len__(self) -> int:
@@ -66,13 +60,13 @@ class EnginePredictions(Predictions):
         return [PENDING[int(number)] for number in self._kept["pending"]]
 
     def conformal_interval(self, probability: float | None = None) -> tuple[FloatArray, FloatArray]:
-        if probability not in (None, self._interval):
-            self._another(float(probability or 0), ())
+        if probability is not None and probability != self._interval:
+            return self._another(probability, ()).conformal_interval()
         return self._numbers("conformal_lower"), self._numbers("conformal_upper")
 
     def conformal_set(self, probability: float | None = None) -> list[list[int]]:
-        if probability not in (None, self._interval):
-            self._another(float(probability or 0), ())
+        if probability is not None and probability != self._interval:
+            return self._another(probability, ()).conformal_set()
         sets = (int(bits) for bits in self._kept["conformal_set"])
         return [[k for k in range(64) if bits >> k & 1] for bits in sets]
 
@@ -126,7 +120,8 @@ class Reader:
         name = options.model.decode()
         kind = ModelKind(name) if name in list(ModelKind) else ModelKind.OTHER
         self._categorical = name in _CATEGORICAL
-        self._names = parameter_names(int(options.features), self._dimension, kind)
+        classes = int(options.classes) if self._categorical else 0
+        self._names = parameter_names(int(options.features), self._dimension, kind, classes)
 
     def predict(
         self,
@@ -134,17 +129,13 @@ class Reader:
         asked: Asked,
         columns: dict[str, Any],
         key: str | Sequence[str] | None,
+        ask: Ask,
     ) -> EnginePredictions:
+        asked.check(c.MAX_QUANTILES, c.MAX_THRESHOLDS, "the engine")
         rows = taken(self._options, X, None)
         n = rows.count
         if not n:
             raise InvalidInput("X has no rows")
-        for name, values, most in (
-            ("quantiles", asked.quantiles, c.MAX_QUANTILES),
-            ("thresholds", asked.thresholds, c.MAX_THRESHOLDS),
-        ):
-            if len(values) > most:
-                raise InvalidInput(f"{len(values)} {name}; the engine takes {most}")
         arrays = {k: column_of(k, v, n) for k, v in columns.items() if v is not None}
         names = texts(key, n)
         written = _Written(n, asked, int(self._options.classes) if self._categorical else 0)
@@ -165,7 +156,7 @@ class Reader:
             del kept
             check(self._c, status)
             provenances.append(Provenance.of(where))
-        return EnginePredictions(written.arrays(), provenances, asked)
+        return EnginePredictions(written.arrays(), provenances, asked, ask)
 
     def posterior(self) -> Posterior:
         table: Any = np.zeros(self._dimension, dtype=np.dtype(c.Parameter))

@@ -125,7 +125,7 @@ class Exchange:
             raise
         except Exception as error:  # protobuf's DecodeError
             self.close()
-            raise ProtocolError(f"the server's answer cannot be read: {error}") from error
+            raise ProtocolError("the answer cannot be read") from error
         if failure is not None:
             if failure.closing:
                 self.close()

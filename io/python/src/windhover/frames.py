@@ -15,6 +15,7 @@ from .errors import ProtocolError
 LARGEST_REPLY = 1 << 30
 FRAME_OVERHEAD = 128  # tags, lengths and numbers of an Observe
 OBSERVE, PREDICT = 3, 4  # fields of Request
+_WIRE_TYPES = (0, 1, 2, 5)  # that a field of a message can have: proto3 has no groups
 _ONE_BYTE = [bytes((value,)) for value in range(128)]
 
 Buffer = Union[bytes, memoryview]
@@ -65,6 +66,11 @@ def framed(request_id: int, arm: int, parts: list[Buffer]) -> bytes:
     return b"".join((varint(len(head) + body), head, *parts))
 
 
+def _shown(answer: bytearray) -> str:
+    """What is not of this protocol, as far as its first line goes."""
+    return repr(answer.split(b"\r\n")[0].decode("latin-1"))
+
+
 class FrameReader:
     """Finds messages in the bytes that come."""
 
@@ -78,7 +84,8 @@ class FrameReader:
         """Every whole message so far.
 
         Raises:
-            ProtocolError: what comes next is no length of at most 1 GiB.
+            ProtocolError: what comes next is no length of at most 1 GiB, or what it is of cannot be
+                a message.
         """
         at = 0
         there = self._bytes
@@ -94,10 +101,13 @@ class FrameReader:
                     if byte < 0x80:
                         break
                 else:
-                    raise ProtocolError("the server's answer has no length")
+                    raise ProtocolError("the answer cannot be read: it has no length")
                 if length > LARGEST_REPLY or (i > 0 and byte == 0):
-                    raise ProtocolError("the server's answer has a length that cannot be")
+                    raise ProtocolError("the answer cannot be read: its length cannot be")
                 begin = at + i + 1
+                if begin < size and length and there[begin] & 7 not in _WIRE_TYPES:
+                    begins = _shown(there[at : at + 40])
+                    raise ProtocolError(f"the answer cannot be read: it begins with {begins}")
                 if begin + length > size:
                     return
                 at = begin + length

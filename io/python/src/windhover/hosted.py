@@ -14,6 +14,7 @@ from typing import Any
 from .client import Client
 from .daemon import Daemon
 from .errors import InvalidInput, WindhoverError
+from .known import OTHER_COLUMNS
 from .opening import connect
 from .results import Predictions
 
@@ -106,7 +107,9 @@ class Hosted:
     def _check(self) -> None:
         client, wanted = self.client, self.wanted
         if client.features != wanted.columns:
-            raise InvalidInput(f"the model has {client.features} columns, X has {wanted.columns}")
+            raise InvalidInput(
+                f"the model has {client.features} columns, X has {wanted.columns}{OTHER_COLUMNS}"
+            )
         if wanted.classes and client.classes != wanted.classes:
             raise InvalidInput(
                 f"the model has {client.classes} classes, the estimator {wanted.classes}"

@@ -14,6 +14,13 @@ from .stream import Stream
 
 RefusedRows = Literal["raise", "warn", "keep"]
 
+# To who has a file's columns: the server's model may have been given a schema.
+OTHER_COLUMNS = (
+    ": this client knows no schema, and rows are numbers, in the model's own columns. Of a server "
+    "with model.schema GET /v1/schema lists them; `windhover send` and `predict --schema` make them "
+    "of a file"
+)
+
 
 class Known:
     """Where it is connected to, and what it knows of the model and the rows."""
@@ -38,6 +45,7 @@ class Known:
         if options.key and not options.certificate:
             raise InvalidInput("key= is that of a certificate, which is missing")
         self._refused_policy = refused_rows
+        self._closed = False
         self._rows = Stream(address, options)
         self._questions: Connection = self._rows if query is None else Connection(query, options)
 
@@ -125,4 +133,8 @@ class Known:
         return self._rows.take_refused()
 
     def _parameter_names(self) -> tuple[str, ...]:
-        return parameter_names(self.features, self.dimension, self.kind)
+        return parameter_names(self.features, self.dimension, self.kind, self.classes)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise InvalidInput("the client is closed: connect() makes another")

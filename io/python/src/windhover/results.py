@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 
-def parameter_names(features: int, dimension: int, kind: ModelKind) -> tuple[str, ...]:
-    """What the parameters of a model are called whose columns have no names."""
-    columns = [f"x{i}" for i in range(features)]
-    if dimension == features:
-        return tuple(columns)
-    if dimension == features + 1:
-        return (*columns, "intercept")
+def parameter_names(width: int, dimension: int, kind: ModelKind, classes: int) -> tuple[str, ...]:
+    """What the parameters of a model are called whose columns have no names: as `windhover
+    posterior` has them. `width`: columns of a row; `classes`: of softmax, otherwise 0."""
+    blocks = [f"{k}: " for k in range(1, classes)] or [""]
     if kind is ModelKind.HETEROSCEDASTIC:
-        of_mean = (*columns, "intercept")
-        return (*(f"log variance: {name}" for name in of_mean), *of_mean)
-    return tuple(f"theta{i}" for i in range(dimension))
+        blocks = ["log variance: ", ""]
+    names = [f"x{i}" for i in range(1, width + 1)]
+    if dimension > len(blocks) * width:
+        names.append("intercept")
+    if dimension != len(blocks) * len(names):  # a network's parameters have no names
+        return tuple(f"theta{i}" for i in range(dimension))
+    return tuple(block + name for block in blocks for name in names)
 
 
 def warn_unless_ok(provenance: Provenance, model: str, stacklevel: int) -> None:
@@ -63,6 +64,8 @@ class _Table(_Column):
         return instance._arrays(self._name)
 
 
+# Asks about the same rows again, with another interval and quantiles.
+Ask = Callable[[float, Sequence[float]], "Predictions"]
 PENDING = ("none", "kept", "replaced", "table_full")
 
 
@@ -101,7 +104,7 @@ class Predictions(Answer):
         results: Sequence[Any],
         interval: float,
         quantiles: Sequence[float],
-        ask: Callable[[float, Sequence[float]], Predictions] | None = None,
+        ask: Ask | None = None,
         provenances: Sequence[Provenance] = (),
     ) -> None:
         self._rows = [row for result in results for row in result.predictions]

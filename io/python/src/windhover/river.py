@@ -147,7 +147,9 @@ class Classifier(_One):
     def learn_one(self, x: Row, y: Hashable) -> None:
         """Sends a row."""
         if y not in self._labels:
-            raise InvalidInput(f"label {y!r}: the classes are {self._labels}")
+            raise InvalidInput(
+                f"label {y!r}: the classes are {self._labels}; give all there will be as classes="
+            )
         self._learn(x, self._labels.index(y))
 
     def predict_proba_one(self, x: Row) -> dict[Hashable, float]:

@@ -154,11 +154,20 @@ def column_of(name: str, values: Any, rows: int) -> NDArray[np.float64] | None:
     return column
 
 
-def rows_of(x: Any, y: Any, *, columns: int, sparse: bool, single_precision: bool | None) -> Rows:
+def rows_of(
+    x: Any,
+    y: Any,
+    *,
+    columns: int,
+    sparse: bool,
+    single_precision: bool | None,
+    otherwise: str = "",
+) -> Rows:
     """Takes arrays, data frames, SciPy's sparse matrices and SparseRows; what is contiguous and of
     the type wanted is not copied.
 
-    `single_precision` None: 32-bit numbers where x and y have no more themselves.
+    `single_precision` None: 32-bit numbers where x and y have no more themselves. `otherwise`: what
+    is said to who has other columns than the model.
 
     Raises:
         InvalidInput: shapes that do not belong together or to the model.
@@ -173,7 +182,7 @@ def rows_of(x: Any, y: Any, *, columns: int, sparse: bool, single_precision: boo
     count = len(matrix) if given is None else len(given.indptr) - 1
     width = matrix.shape[1] if given is None else getattr(x, "shape", (0, columns))[1]
     if width != columns:
-        raise InvalidInput(f"X has {width} columns, the model has {columns}")
+        raise InvalidInput(f"X has {width} columns, the model has {columns}{otherwise}")
     if y_array is not None and len(y_array) != count:
         raise InvalidInput(f"X has {count} rows, y has {len(y_array)}")
     if single_precision is None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import dataclasses
 import struct
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from . import frames as wire
 from . import windhover_pb2 as pb
+from .asked import Asked
 from .errors import InvalidInput, ProtocolError, Reason, Refused, RowsRefusedWarning
 from .events import Event
-from .known import Known
+from .known import OTHER_COLUMNS, Known
 from .options import Joined, Options, ProducerState
 from .provenance import Provenance
-from .results import POSTERIOR_ARRAYS, Draws, Posterior, Predictions, warn_unless_ok
+from .results import POSTERIOR_ARRAYS, Ask, Draws, Posterior, Predictions, warn_unless_ok
 from .rows import Rows, column_of, keys_of, rows_of
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Steps
@@ -35,7 +36,13 @@ class Shared(Known):
         if self._questions is not self._rows:
             yield from self._questions.connect()
 
+    @property
+    def _has_to_wait(self) -> bool:
+        """At the end of a block: rows are on their way, or were refused and nobody said so."""
+        return not self._closed and bool(self.outstanding_rows or self._rows._refused_count)
+
     def _close_all(self) -> None:
+        self._closed = True
         self._rows.close()
         self._questions.close()
 
@@ -53,6 +60,7 @@ class Shared(Known):
             columns=welcome.features,
             sparse=welcome.max_nonzeros > 0,
             single_precision=single_precision,
+            otherwise=OTHER_COLUMNS,
         )
         if offsets is not None:
             column = column_of("offsets", offsets, rows.count)
@@ -97,26 +105,15 @@ class Shared(Known):
     def _predict_steps(
         self,
         x: Any,
-        interval: float,
-        quantiles: Sequence[float],
-        thresholds: Sequence[float],
+        asked: Asked,
         outcomes: Any,
-        thompson_id: int,
         offsets: Any,
         key: str | Sequence[str] | None,
         trials: Any,
     ) -> Steps[list[Any]]:
-        for name, values in (("interval", [interval]), ("quantiles", quantiles)):
-            if not all(0 < value < 1 for value in values):
-                raise InvalidInput(f"{name}={values}: between 0 and 1, neither of them")
         place = self._questions
         welcome = place.welcome
-        for name, values, most in (
-            ("quantiles", quantiles, welcome.max_quantiles),
-            ("thresholds", thresholds, welcome.max_thresholds),
-        ):
-            if len(values) > most:
-                raise InvalidInput(f"{len(values)} {name}; the server takes {most}")
+        asked.check(welcome.max_quantiles, welcome.max_thresholds, "the server")
         precision = False if outcomes is not None else place.options.single_precision
         rows = self._taken(x, outcomes, precision, offsets, trials)
         if rows.count == 0:
@@ -125,10 +122,10 @@ class Shared(Known):
             self._need_keys(welcome)
             rows = dataclasses.replace(rows, keys=keys_of(key, rows.count))
         tail: list[wire.Buffer] = []
-        tail += wire.packed(6, np.asarray(quantiles, dtype="<f8"))
-        tail += wire.packed(7, np.asarray(thresholds, dtype="<f8"))
-        tail.append(wire.varint(9 << 3 | 1) + struct.pack("<d", interval))
-        tail.append(wire.field(10, thompson_id))
+        tail += wire.packed(6, np.asarray(asked.quantiles, dtype="<f8"))
+        tail += wire.packed(7, np.asarray(asked.thresholds, dtype="<f8"))
+        tail.append(wire.varint(9 << 3 | 1) + struct.pack("<d", asked.interval))
+        tail.append(wire.field(10, asked.thompson_id))
         room = welcome.frame_cap - wire.FRAME_OVERHEAD - sum(map(len, tail))
 
         results: list[Any] = []
@@ -257,7 +254,7 @@ class Shared(Known):
         results: list[Any],
         interval: float,
         quantiles: Sequence[float],
-        ask: Callable[[float, Sequence[float]], Predictions] | None,
+        ask: Ask | None,
         stacklevel: int,
     ) -> Predictions:
         answer = Predictions(results, interval, quantiles, ask)
