@@ -80,7 +80,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
     }
     evidence_.add(losses);
   });
-  evidence_.end_take();
+  evidence_.end_take(static_cast<double>(head - first));
   for_batches([&](const RowBatch& batch, double weight) {
     for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->learn(batch, weight, model);
   });
@@ -89,7 +89,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
 }
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 2);
+  visitor.section("choice of a memory", 3);
   visitor.values(chosen_, running_);
   chosen_ = std::min(chosen_, count_ - 1);  // whatever a damaged copy says
   evidence_.visit_state(visitor);

@@ -18,16 +18,22 @@ static_assert(kUsual < MemoryEvidence::kEnough && kUsual * kUsual * 1.9 > 20 * 2
 void MemoryEvidence::add(const std::array<double, kMost>& losses) noexcept {
   for (std::uint32_t a = 0; a < kMost; ++a) {
     for (std::uint32_t b = 0; b < kMost; ++b) {
-      const double better = std::clamp(losses[b] - losses[a], -kMostABatch, kMostABatch);
+      const double better = losses[b] - losses[a];
       // Of rows so large that both have overflowed there is nothing to compare.
-      if (!std::isnan(better)) gained_[a][b] += better;
+      if (std::isnan(better)) continue;
+      const double counted = std::clamp(better, -kMostABatch, kMostABatch);
+      gained_[a][b] += counted;
+      left_out_[a][b] += std::clamp(better - counted, -kMostOfTail, kMostOfTail);
     }
   }
 }
 
-void MemoryEvidence::end_take() noexcept {
+void MemoryEvidence::end_take(double rows) noexcept {
+  const double kept = std::exp(-rows / kTailRows);
   for (std::uint32_t a = 0; a < kMost; ++a) {
     for (std::uint32_t b = 0; b < kMost; ++b) {
+      const double tail = std::exchange(left_out_[a][b], 0.0);
+      tails_[a][b] = kept * tails_[a][b] + std::clamp(tail, -kMostOfTail, kMostOfTail);
       const double gained = std::exchange(gained_[a][b], 0.0);
       if (gained == 0) continue;
       squares_[a][b] = kKept * squares_[a][b] + gained * gained;
@@ -54,7 +60,7 @@ std::uint32_t MemoryEvidence::choose(std::uint32_t chosen, std::uint32_t count) 
 }
 
 void MemoryEvidence::visit_state(StateVisitor& visitor) noexcept {
-  for (Pairs* pairs : {&ahead_, &squares_, &takes_}) {
+  for (Pairs* pairs : {&ahead_, &tails_, &squares_, &takes_}) {
     for (auto& of_one : *pairs) visitor.visit(of_one.data(), kMost);
   }
 }

@@ -20,6 +20,11 @@ namespace windhover {
 // nearly kEnough: what is usual decides nothing by itself, what is unusual does so at once. Rows
 // that come one at a time are as good as never scaled.
 //
+// Of one batch no more counts than kMostABatch, so that one outlying row decides nothing. Where
+// noise has long tails a short memory predicts the usual rows better and pays for it in the others:
+// what did not count of them is kept beside, fading. Who has lost kEnough by it is beaten, and has
+// beaten nobody. It takes several takes within some kTailRows rows, never one.
+//
 // One thread. O(kMost^2) a batch.
 class MemoryEvidence {
  public:
@@ -29,7 +34,8 @@ class MemoryEvidence {
   void reset() noexcept { *this = {}; }
   // -log p of a batch, of each forecaster.
   void add(const std::array<double, kMost>& losses) noexcept;
-  void end_take() noexcept;
+  // Of so many rows.
+  void end_take(double rows) noexcept;
   // `chosen`, or one that has beaten it, or that has beaten that one, ... Of those that have not
   // beaten one another the first.
   std::uint32_t choose(std::uint32_t chosen, std::uint32_t count) const noexcept;
@@ -37,16 +43,21 @@ class MemoryEvidence {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  static constexpr double kMostABatch = 2;  // nats, outlying rows or not
-  static constexpr double kKept = 0.9;      // of what is usual, from one take to the next
+  static constexpr double kMostABatch = 2;   // nats, outlying rows or not
+  static constexpr double kKept = 0.9;       // of what is usual, from one take to the next
+  static constexpr double kTailRows = 1000;  // over which what did not count fades to 1 / e
+  static constexpr double kMostOfTail = 15;  // nats a take: not enough to decide anything
   using Pairs = std::array<std::array<double, kMost>, kMost>;
 
   bool has_beaten(std::uint32_t better, std::uint32_t worse) const noexcept {
-    return ahead_[better][worse] >= kEnough;
+    const double tail = tails_[better][worse];
+    return tail >= kEnough || (ahead_[better][worse] >= kEnough && tail > -kEnough);
   }
 
-  Pairs gained_{};  // [better][worse]: of this take
+  Pairs gained_{};    // [better][worse]: of this take
+  Pairs left_out_{};  // likewise, beyond kMostABatch
   Pairs ahead_{};
+  Pairs tails_{};
   // Of takes, faded; those in which the two have said the same, as at the start, are none.
   Pairs squares_{};
   Pairs takes_{};
