@@ -51,7 +51,7 @@ Result<bool> check_prior(const ModelConfig& m) noexcept {
 
 Result<bool> check_model(const ModelConfig& m) noexcept {
   if (find_model(m.name) == nullptr) {
-    return invalid("model.name is not in the registry; there are this many models",
+    return invalid("model.name must be one of those that `windhover models` lists",
                    static_cast<double>(model_registry().size()));
   }
   if (m.features < 1 || m.features > kMostColumns) {
@@ -105,7 +105,7 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
 Result<bool> check_sampler(const SamplerConfig& s, std::uint64_t window_size) noexcept {
   const SamplerEntry* entry = find_sampler(s.name);
   if (entry == nullptr) {
-    return invalid("sampler.name is not in the registry; there are this many samplers",
+    return invalid("sampler.name must be one of those that `windhover samplers` lists",
                    static_cast<double>(sampler_registry().size()));
   }
   if (s.minibatch_size > window_size) {

@@ -34,6 +34,10 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
                    "options.surprising_rows must be one of windhover_surprising_rows",
                    o->surprising_rows);
   }
+  if (o->structure < WINDHOVER_STRUCTURE_CHOSEN || o->structure > WINDHOVER_STRUCTURE_DIAGONAL) {
+    return explain(error, WINDHOVER_INVALID_CONFIG,
+                   "options.structure must be one of windhover_structure", o->structure);
+  }
   c.model.name = o->model;
   c.model.features = o->features;
   c.model.max_nonzeros = o->max_nonzeros;
@@ -54,6 +58,9 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   c.sampler.temperature = o->temperature;
   c.horizon = static_cast<Horizon>(o->horizon);
   c.surprising_rows = static_cast<SurprisingRows>(o->surprising_rows);
+  static_assert(static_cast<int>(Structure::kFull) == WINDHOVER_STRUCTURE_FULL &&
+                static_cast<int>(Structure::kDiagonal) == WINDHOVER_STRUCTURE_DIAGONAL);
+  c.structure = static_cast<Structure>(o->structure);
   c.window_size = o->window_size;
   c.window_slack = o->window_slack;
   c.max_frame_rows = o->max_frame_rows;
@@ -117,6 +124,7 @@ void windhover_engine_options_init(windhover_engine_options* options, size_t siz
   o.max_readers = c.max_readers;
   o.max_query_rows = c.max_query_rows;
   o.seed = c.seed;
+  o.structure = static_cast<windhover_structure>(c.structure);
   o.labels_timeout_seconds = c.labels.timeout_seconds;
   o.labels_timeout_outcome = c.labels.timeout_outcome;
   windhover::begin(o, options, size);

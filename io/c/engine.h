@@ -69,6 +69,7 @@ typedef struct windhover_engine_options {
       labels_timeout_outcome; /* what happened where nothing was heard; NaN: the row is dropped */
   int weight;                 /* 1: each row has a weight (windhover_rows); 0 */
   windhover_surprising_rows surprising_rows; /* WINDHOVER_SURPRISING_KEEP */
+  windhover_structure structure;             /* WINDHOVER_STRUCTURE_CHOSEN */
 } windhover_engine_options;
 WINDHOVER_API void windhover_engine_options_init(windhover_engine_options* options, size_t size);
 

@@ -190,6 +190,14 @@ typedef enum windhover_surprising_rows {
   WINDHOVER_SURPRISING_SET_ASIDE = 3    /* and count for nothing */
 } windhover_surprising_rows;
 
+/* What is kept of the curvature, and so how large a model may be. */
+typedef enum windhover_structure {
+  WINDHOVER_STRUCTURE_CHOSEN = 0,  /* diagonal where only that is affordable, full otherwise */
+  WINDHOVER_STRUCTURE_FULL = 1,    /* all: at most 65,536 features */
+  WINDHOVER_STRUCTURE_DIAGONAL = 2 /* a number a parameter: at most 16,777,216 features, of sparse
+                                      rows, of some models (samplers/row_blocks/README.md) */
+} windhover_structure;
+
 /* Where an answer comes from. A number that is not known is NaN. */
 typedef struct windhover_provenance {
   size_t struct_size;

@@ -24,6 +24,7 @@ static void wrong_options(void) {
   options = small_options();
   options.model = "no such model";
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
+  CHECK(strstr(error.sentence, "one of those that `windhover models` lists") != NULL);
   options.model = NULL;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_ARGUMENT);
   options = small_options();
@@ -37,6 +38,13 @@ static void wrong_options(void) {
   options.surprising_rows = (windhover_surprising_rows)4;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
   CHECK(strstr(error.sentence, "surprising_rows") != NULL && error.number == 4);
+  options = small_options();
+  options.structure = (windhover_structure)3;
+  CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
+  CHECK(strstr(error.sentence, "structure") != NULL && error.number == 3);
+  options = small_options();
+  options.structure = WINDHOVER_STRUCTURE_DIAGONAL; /* of sparse rows alone */
+  CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
   options = small_options();
   options.model = "logistic"; /* no row is far off */
   options.surprising_rows = WINDHOVER_SURPRISING_SET_ASIDE;

@@ -145,7 +145,39 @@ static void classes(void) {
   windhover_engine_destroy(engine);
 }
 
+/* What is kept of the curvature is the caller's to say, and chosen otherwise: all of it up to 2,000
+ * sparse columns, a number a parameter above. */
+static void structures(void) {
+  for (uint32_t features = 1000; features <= 3000; features += 2000) {
+    size_t bytes[3];
+    for (int structure = 0; structure < 3; ++structure) {
+      windhover_engine_options options = small_options();
+      options.model = "logistic";
+      options.features = features;
+      options.max_nonzeros = 8;
+      options.structure = (windhover_structure)structure;
+      CHECK_OK(windhover_engine_footprint(&options, &bytes[structure], NULL));
+    }
+    CHECK(bytes[WINDHOVER_STRUCTURE_DIAGONAL] < bytes[WINDHOVER_STRUCTURE_FULL]);
+    CHECK(bytes[WINDHOVER_STRUCTURE_CHOSEN] ==
+          bytes[features <= 2000 ? WINDHOVER_STRUCTURE_FULL : WINDHOVER_STRUCTURE_DIAGONAL]);
+  }
+  /* Only so may a model have a million columns; whoever says full hears what else there is. */
+  windhover_engine_options options = small_options();
+  windhover_error error;
+  size_t bytes = 0;
+  options.model = "logistic";
+  options.features = 1000000;
+  options.max_nonzeros = 8;
+  options.structure = WINDHOVER_STRUCTURE_FULL;
+  CHECK_STATUS(windhover_engine_footprint(&options, &bytes, &error), WINDHOVER_INVALID_CONFIG);
+  CHECK(strstr(error.sentence, "diagonal structure") != NULL);
+  options.structure = WINDHOVER_STRUCTURE_DIAGONAL;
+  CHECK_OK(windhover_engine_footprint(&options, &bytes, &error));
+}
+
 int main(void) {
+  structures();
   weights();
   trials();
   classes();

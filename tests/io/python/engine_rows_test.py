@@ -188,6 +188,22 @@ def test_sparse_rows_that_cannot_be_are_refused():
             engine.observe(windhover.SparseRows([1.0], [5], [0, 1]), [0.0])
 
 
+def test_what_is_kept_of_the_curvature_is_said_by_name():
+    given = {"model": "logistic", "max_nonzeros": 4, "window_size": 1000, "threads": 0}
+    bytes_of = {}
+    for structure in ("chosen", "full", "diagonal"):
+        with windhover.Engine(1000, structure=structure, **given) as engine:
+            bytes_of[structure] = engine.footprint
+    assert bytes_of["chosen"] == bytes_of["full"] > 4 * bytes_of["diagonal"]
+    with pytest.raises(windhover.InvalidInput, match="65536, or to 16777216 with a diagonal"):
+        windhover.Engine(100_000, structure="full", **given)
+    with windhover.Engine(100_000, structure="diagonal", **given) as engine:
+        sparse = windhover.SparseRows([1.0, 1.0], [7, 99_999], [0, 1, 2])
+        assert engine.observe(sparse, [1, 0]) == 2
+        engine.wait()
+        assert engine.posterior().names[-2:] == ("x100000", "intercept")
+
+
 def test_outcomes_are_heard_of_later():
     X, y = rows(300)
     with windhover.Engine(3, threads=0, labels_pending=300) as engine:

@@ -157,8 +157,10 @@ def test_refuses_in_words():
             windhover.Engine(3, **{name: value})
     with pytest.raises(windhover.InvalidInput, match="features"):
         windhover.Engine(-1)
-    with pytest.raises(windhover.InvalidInput):
+    with pytest.raises(windhover.InvalidInput, match="`windhover models` lists"):
         windhover.Engine(3, model="linaer")
+    with pytest.raises(windhover.InvalidInput, match="chosen, full, diagonal"):
+        windhover.Engine(3, structure="sparse")
     with windhover.Engine(3, threads=0) as engine:
         with pytest.raises(windhover.InvalidInput, match="4 columns, the model has 3"):
             engine.observe(np.zeros((2, 4)), [1, 2])

@@ -49,7 +49,7 @@ class EngineOptions(ctypes.Structure):
         "u32 max_frame_rows; d draws_per_observation; i score_predictions checkpoints;"
         "u32 learner_threads retained_draws max_readers max_query_rows;"
         "u64 seed schema_fingerprint; i offset; u32 labels_pending;"
-        "d labels_timeout_seconds labels_timeout_outcome; i weight surprising_rows"
+        "d labels_timeout_seconds labels_timeout_outcome; i weight surprising_rows structure"
     )
 
 

@@ -45,8 +45,9 @@ class Engine(EngineLife):
         model: `windhover models` lists the names.
         threads: that learn meanwhile; 0: none does but in poll(), wait() and a full observe().
         options: the fields of windhover_engine_options of `io/c/engine.h`, such as window_size,
-            horizon ("window", ...), seed, classes, sampler; max_nonzeros of sparse rows, and
-            labels_pending, how many keys may wait for their outcomes.
+            horizon ("window", ...), seed, classes, sampler; max_nonzeros of sparse rows, and of
+            many columns structure ("diagonal"); labels_pending, how many keys may wait for their
+            outcomes.
 
     Raises:
         OSError: the library is missing.

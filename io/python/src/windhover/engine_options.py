@@ -14,9 +14,11 @@ from .provenance import Horizon
 
 _OWN = {"features", "model", "learner_threads"}  # arguments of their own
 _SURPRISING_ROWS = ("keep", "count", "down-weight", "set-aside")
+_STRUCTURES = ("chosen", "full", "diagonal")
 _NAMED = {
     "horizon": [str(horizon) for horizon in Horizon][:-1],
     "surprising_rows": list(_SURPRISING_ROWS),
+    "structure": list(_STRUCTURES),
 }
 
 

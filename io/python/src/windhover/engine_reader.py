@@ -120,8 +120,14 @@ class Reader:
         name = options.model.decode()
         kind = ModelKind(name) if name in list(ModelKind) else ModelKind.OTHER
         self._categorical = name in _CATEGORICAL
+        self._kind = kind
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Made when they are asked for: there may be millions."""
+        options = self._options
         classes = int(options.classes) if self._categorical else 0
-        self._names = parameter_names(int(options.features), self._dimension, kind, classes)
+        return parameter_names(int(options.features), self._dimension, self._kind, classes)
 
     def predict(
         self,
