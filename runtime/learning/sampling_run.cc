@@ -208,7 +208,8 @@ void SamplingRun::start_over() noexcept {
 
 void SamplingRun::start_anew() noexcept {
   ensemble_.start_anew();
-  record_.forget_ratio();
+  record_.restart_spread(kForgettingTime);
+  record_.compare_soon();
 }
 
 // The chains came here by the law for C = A: where C is larger they are too wide, and forget
