@@ -8,6 +8,9 @@ namespace windhover {
 namespace {
 
 constexpr double kMostLogChange = 0.2;
+// follow(): chains have to go along with each change.
+constexpr double kLeastPrecisionStep = 0.02;
+constexpr double kMostPrecisionStep = 0.5;
 // How far E[theta_j dU/dtheta_j] may be from 1.
 constexpr double kVirialTolerance = 0.1;
 
@@ -57,8 +60,19 @@ void LearnedPrecision::end(bool trusted, std::uint64_t rows, std::uint32_t chain
   moves_ = 0;
 }
 
+void LearnedPrecision::follow(double there) noexcept {
+  sums_ = {};
+  moves_ = 0;
+  log_change_ = 0;
+  const double change = std::log(there / value_);
+  if (std::abs(change) < kLeastPrecisionStep) return;
+  const double step = std::clamp(change, -kMostPrecisionStep, kMostPrecisionStep);
+  value_ = std::clamp(value_ * std::exp(step), least_, most_);
+  followed_ = true;
+}
+
 void LearnedPrecision::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("learned precision", 2);
+  visitor.section("learned precision", 3);
   visitor.values(value_, start_, followed_, log_change_, sums_.slope, sums_.information,
                  sums_.virial, sums_.informed, moves_);
 }

@@ -57,6 +57,9 @@ class LearnedPrecision {
   // The precision follows, by a fifth at most, once there have been as many moves as all chains
   // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.
   void end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept;
+  // The precision goes towards this one, which what has been added has no part in. Nothing to
+  // stretch() is left: whoever calls it sees to the chains.
+  void follow(double there) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 

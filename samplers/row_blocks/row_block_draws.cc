@@ -166,20 +166,12 @@ void RowBlockLangevin::retain() noexcept {
     dispersion_.end(rows_, weight, chains_, informed_);
     likelihood_.set_dispersion(dispersion_.value());
   }
-  if (learns_precision_ && past_.worth() == 0) {
+  if (!learns_precision_) return;
+  if (columns_have_few_rows()) {
+    follow_precision();
+  } else if (past_.worth() == 0) {
     precision_.expect(start_of_precision(mean_nonzeros()));
     precision_.end(spread_ratio() < kContracted && lag_ < kCaughtUp, rows_, chains_);
-  }
-}
-
-// Chains of the columns that the prior holds, as its precision has changed.
-void RowBlockLangevin::stretch() noexcept {
-  for (const std::uint32_t column : std::span(met_, met_count_)) {
-    if (is_intercept(column)) continue;
-    const double curvature = sums_[column].curvature / dispersion_.value();
-    const float stretch = precision_.stretch(static_cast<float>(curvature));
-    float* theta = theta_of(column);
-    for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
   }
 }
 

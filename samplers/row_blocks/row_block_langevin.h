@@ -65,6 +65,7 @@
 #include "windhover/samplers/row_blocks/learned_dispersion.h"
 #include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/past_memory.h"
+#include "windhover/samplers/row_blocks/precision_evidence.h"
 #include "windhover/samplers/row_blocks/row_columns.h"
 #include "windhover/samplers/row_blocks/step_block.h"
 #include "windhover/samplers/rows.h"
@@ -295,7 +296,10 @@ class RowBlockLangevin {
   template <class Use>
   void for_met_columns(const Use& use) const noexcept;
   double start_of_precision(double nonzeros) const noexcept;
+  bool columns_have_few_rows() const noexcept;
   void stretch() noexcept;
+  void learn_precision(const RowColumns& row) noexcept;
+  void follow_precision() noexcept;
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
   void work_out_translation(const RowColumns& row, std::uint32_t slot, float sign,
                             double fresh) noexcept;
@@ -339,6 +343,7 @@ class RowBlockLangevin {
   std::span<float> normals_;
 
   LearnedPrecision precision_;
+  PrecisionEvidence evidence_;
   LearnedDispersion dispersion_;
   std::uint32_t met_count_ = 0;
   std::uint64_t nonzeros_ = 0;  // of all rows that are there

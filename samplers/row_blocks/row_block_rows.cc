@@ -97,6 +97,7 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   const double fresh = draws_new_columns() ? draw_new_columns(row) : 0;
   load(row);
   predict(row);
+  if (columns_have_few_rows()) learn_precision(row);
   float* residuals = residuals_of(slot);
   double curvature = 0;
   if (!weighs_rows()) work_out_transport(row);

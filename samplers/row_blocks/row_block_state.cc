@@ -70,6 +70,7 @@ double RowBlockLangevin::start_of_precision(double nonzeros) const noexcept {
 
 void RowBlockLangevin::reset() noexcept {
   const double start = start_of_precision(layout_.max_nonzeros());
+  evidence_.reset(static_cast<double>(std::max(slots_, longest_past_)));
   if (learns_precision_) {
     precision_.reset(start, least_precision_, most_precision_);
   } else {
@@ -137,6 +138,7 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   }
   bound_.visit_state(visitor);
   precision_.visit_state(visitor);
+  evidence_.visit_state(visitor);
   if (likelihood_.response() == Response::kBernoulli) return;
   TargetTransform units = likelihood_.units();
   visitor.values(units.shift, units.scale);

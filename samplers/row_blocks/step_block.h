@@ -12,7 +12,9 @@ namespace windhover {
 // are the same for all chains; then a number a chain.
 struct StepBlock {
   StepBlock(Arena& arena, std::size_t width, std::size_t chains) noexcept
-      : theta(arena.allocate<float*>(width).data()), eta(arena.allocate<double>(chains).data()) {
+      : theta(arena.allocate<float*>(width).data()),
+        eta(arena.allocate<double>(chains).data()),
+        shrunk(arena.allocate<double>(chains).data()) {
     for (float** numbers : {&value, &rows, &repeats, &curvature, &precision, &length, &step,
                             &noise_sd, &scatter, &informed, &learned, &per_row}) {
       *numbers = arena.allocate<float>(width).data();
@@ -36,12 +38,13 @@ struct StepBlock {
   float* learned;
   float* per_row;
   double* eta;
-  float* before;  // r'
-  float* after;   // r
-  float* change;  // r - r'
-  float* moved;   // as of the rows that this one stands for
-  float* taken;   // of the normals along the scatter
-  float* none;    // zeros
+  double* shrunk;  // what of eta goes with the prior
+  float* before;   // r'
+  float* after;    // r
+  float* change;   // r - r'
+  float* moved;    // as of the rows that this one stands for
+  float* taken;    // of the normals along the scatter
+  float* none;     // zeros
 };
 
 }  // namespace windhover

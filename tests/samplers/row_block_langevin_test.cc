@@ -223,13 +223,13 @@ TEST(RowBlockLangevin, PrecisionOfThePriorIsLearned) {
   EXPECT_NEAR(chains->prior_precision(), 4, 1.2);
 }
 
-// Of rows of three non-zeros and the intercept where there might be 62: what is expected of
-// the prior is that of four, as soon as draws are taken.
+// Of rows of three non-zeros and the intercept where there might be 62, that share no column and
+// say nothing: what is expected of the prior is that of four, as soon as draws are taken.
 TEST(RowBlockLangevin, PrecisionBeginsAtWhatRowsHave) {
   ModelConfig model = model_of(kCrossed, kCrossed, 0.1);
   model.learn_prior_precision = true;
   SparseData data(model);
-  for (int i = 0; i < 20; ++i) data.add({1, kFirst, kFirst + kSecond}, {1, 1, 1}, i % 2);
+  for (std::uint32_t i = 0; i < 20; ++i) data.add({3 * i, 3 * i + 1, 3 * i + 2}, {1, 1, 1}, i % 2);
   Chains chains(model, 4, 20, 1);
   EXPECT_NEAR(chains->prior_precision(), kCrossed / 6.25, 1e-9);
   for (std::uint32_t i = 0; i < 20; ++i) chains->enter(data.row(i), i);

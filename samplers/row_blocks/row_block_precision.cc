@@ -1,0 +1,115 @@
+// The precision of the prior, learned in two ways.
+//
+// Where the columns have many rows each, from where the chains stand (learned_precision.h). What of
+// that is a row's own says nothing: of classes, one that shares no column with others is as likely
+// whatever the precision is, and its own force and what it takes of the prior's variance cancel.
+// Where columns have few rows that is nearly all, and a law that is off by a twentieth is twice off
+// in the precision.
+//
+// There it is learned from rows before they are learned from. The mean of a row's residual over the
+// chains has the expectation 0 where predictions are right, whatever it is weighted with that is
+// known before. Its weight is what it would change by with log lambda, over its variance; each
+// column alone, with v_j = 1 / (lambda_j + p_j + H_j),
+//   d E theta_j = -lambda_j v_j E theta_j,  d v_j = -lambda_j v_j^2,
+// and both count: the less the columns are known the closer the probability is to that of the
+// level, of the intercept and the offset, which the precision is not of. From the chains there are
+// only means, which have no noise (row_block_langevin.h): a weight that had chance in common with
+// the residual would have an expectation.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <span>
+
+#include "windhover/samplers/row_blocks/chain_kernels.h"
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+
+namespace windhover {
+
+namespace {
+
+// Columns have few where the prior is more than this part of what holds them, on average.
+constexpr double kOfThePrior = 0.5;
+// A residual counts as so many of its sds at most.
+constexpr double kMostSurprise = 4;
+
+}  // namespace
+
+// As of the last retain(). Of rows without weights.
+bool RowBlockLangevin::columns_have_few_rows() const noexcept {
+  return learns_precision_ && !weighs_rows() && informed_ < (1 - kOfThePrior) * met_count_;
+}
+
+// Of what has been loaded and predicted.
+void RowBlockLangevin::learn_precision(const RowColumns& row) noexcept {
+  constexpr double kWider = std::numbers::pi / 8;  // MacKay 1992
+  const StepBlock& b = block_;
+  const auto prior = static_cast<float>(precision_.value());
+  double variance = 0;
+  double variance_lost = 0;
+  for (std::size_t k = 0; k < row.count; ++k) {
+    const float known = 1 / (b.precision[k] + b.curvature[k]);
+    const float share = k < row.sparse.count ? prior * known : 0;
+    const float of_column = b.value[k] * b.value[k] * known;
+    variance += double{of_column};
+    variance_lost += double{share * of_column};
+    b.step[k] = share * b.value[k];
+  }
+  std::fill_n(b.shrunk, chains_, 0.0);
+  chain_kernels().predictors(b.theta, b.step, row.sparse.count, chains_, b.shrunk);
+  double mean = 0;
+  double mean_lost = 0;
+  double residual = 0;
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    mean += b.eta[c] / chains_;
+    mean_lost += b.shrunk[c] / chains_;
+    residual += double{logistic_at(b.eta[c], row.target).residual} / chains_;
+  }
+  const double level = row.offset + (has_intercept_ ? mean_of(theta_of(columns_ - 1)) : 0);
+  const double square = 1 + kWider * variance;
+  const double one = 1 / (1 + std::exp(-mean / std::sqrt(square)));
+  const double change = 0.5 * kWider * variance_lost / square * (mean - level) - mean_lost;
+  // The residual changes by one (1 - one) times this, and that is its variance.
+  const double weight = change / std::sqrt(square);
+  const double spread = one * (1 - one);
+  const double most = kMostSurprise * std::sqrt(spread);
+  evidence_.add(precision_.value(), -weight * std::clamp(residual, -most, most),
+                weight * weight * spread);
+}
+
+// The precision goes to where rows have it. Where it changes, the chains of a column go to where
+// its posterior then is, and as far apart, were the others known.
+void RowBlockLangevin::follow_precision() noexcept {
+  const double start = start_of_precision(mean_nonzeros());
+  const double before = precision_.value();
+  precision_.expect(start);
+  precision_.follow(evidence_.most_likely(start));
+  const double more = precision_.value() - before;
+  if (more == 0) return;
+  for (const std::uint32_t column : std::span(met_, met_count_)) {
+    if (is_intercept(column)) continue;
+    const double pull = pull_of(column);
+    const double all = pull + sums_[column].curvature;
+    const auto nearer = static_cast<float>((all - more) / all);
+    // What a past pulls with at 0 is what its rows have said, whatever the prior is.
+    if (past_.kept()) past_.of(column).centre *= static_cast<float>((pull - more) / pull);
+    float* theta = theta_of(column);
+    const auto mean = static_cast<float>(mean_of(theta));
+    const float narrower = std::sqrt(nearer);
+    for (std::uint32_t c = 0; c < chains_; ++c) {
+      theta[c] = nearer * mean + narrower * (theta[c] - mean);
+    }
+  }
+}
+
+// Chains of the columns that the prior holds, as its precision has changed.
+void RowBlockLangevin::stretch() noexcept {
+  for (const std::uint32_t column : std::span(met_, met_count_)) {
+    if (is_intercept(column)) continue;
+    const double curvature = sums_[column].curvature / dispersion_.value();
+    const float stretch = precision_.stretch(static_cast<float>(curvature));
+    float* theta = theta_of(column);
+    for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
+  }
+}
+
+}  // namespace windhover
