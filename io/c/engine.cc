@@ -2,6 +2,7 @@
 #include "windhover/io/c/engine.h"
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <new>
 
@@ -12,11 +13,14 @@
 namespace windhover {
 namespace {
 
+// Bytes of the options in the first library that had them.
+constexpr std::size_t kFirstOptions = offsetof(windhover_engine_options, structure);
+
 windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
                            windhover_error* error) noexcept {
   if (error != nullptr) *error = {"", 0};
   if (o == nullptr) return explain(error, WINDHOVER_INVALID_ARGUMENT, "options must not be NULL");
-  if (const windhover_status status = check_given(o); status != WINDHOVER_OK) {
+  if (const windhover_status status = check_given(o, kFirstOptions); status != WINDHOVER_OK) {
     return explain(error, status,
                    "options.struct_size must be as windhover_engine_options_init() set it",
                    static_cast<double>(o->struct_size));
@@ -34,9 +38,12 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
                    "options.surprising_rows must be one of windhover_surprising_rows",
                    o->surprising_rows);
   }
-  if (o->structure < WINDHOVER_STRUCTURE_CHOSEN || o->structure > WINDHOVER_STRUCTURE_DIAGONAL) {
+  const windhover_structure structure = o->struct_size >= kFirstOptions + sizeof(o->structure)
+                                            ? o->structure
+                                            : WINDHOVER_STRUCTURE_CHOSEN;
+  if (structure < WINDHOVER_STRUCTURE_CHOSEN || structure > WINDHOVER_STRUCTURE_DIAGONAL) {
     return explain(error, WINDHOVER_INVALID_CONFIG,
-                   "options.structure must be one of windhover_structure", o->structure);
+                   "options.structure must be one of windhover_structure", structure);
   }
   c.model.name = o->model;
   c.model.features = o->features;
@@ -60,7 +67,7 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   c.surprising_rows = static_cast<SurprisingRows>(o->surprising_rows);
   static_assert(static_cast<int>(Structure::kFull) == WINDHOVER_STRUCTURE_FULL &&
                 static_cast<int>(Structure::kDiagonal) == WINDHOVER_STRUCTURE_DIAGONAL);
-  c.structure = static_cast<Structure>(o->structure);
+  c.structure = static_cast<Structure>(structure);
   c.window_size = o->window_size;
   c.window_slack = o->window_slack;
   c.max_frame_rows = o->max_frame_rows;
@@ -127,7 +134,7 @@ void windhover_engine_options_init(windhover_engine_options* options, size_t siz
   o.structure = static_cast<windhover_structure>(c.structure);
   o.labels_timeout_seconds = c.labels.timeout_seconds;
   o.labels_timeout_outcome = c.labels.timeout_outcome;
-  windhover::begin(o, options, size);
+  windhover::begin(o, options, size, windhover::kFirstOptions);
 }
 
 windhover_status windhover_engine_footprint(const windhover_engine_options* options, size_t* bytes,

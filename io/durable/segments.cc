@@ -146,18 +146,19 @@ Status SegmentSet::check_end(std::size_t last, std::uint64_t frames, std::span<s
 
 Status SegmentSet::find_unfinished(std::size_t last, std::uint64_t offset,
                                    std::span<std::byte> buffer) noexcept {
-  for (const Segment& segment : segments_) {
-    if (segment.state == Segment::State::kUnknown) return Status::kOk;
-  }
-  if (last == kNoSegment || offset + kLogBlock > identity_.options.segment_bytes) {
-    return Status::kClosed;
-  }
+  const std::uint64_t ordinal = last == kNoSegment ? 0 : segments_[last].ordinal;
   const auto block = buffer.first(kLogBlock);
-  if (const Status read = segments_[last].file.read(offset, block); !ok(read)) return read;
-  CommitHeader header;
-  const bool begun = decode(block, identity_, header) && header.offset == offset &&
-                     header.ordinal == segments_[last].ordinal && !header.is_seal();
-  return begun ? Status::kOk : Status::kClosed;
+  for (std::size_t index = 0; index < segments_.size(); ++index) {
+    const bool is_last = index == last;
+    if (!is_last && segments_[index].state != Segment::State::kUnknown) continue;
+    const std::uint64_t from = is_last ? offset : 0;
+    if (from + kLogBlock > identity_.options.segment_bytes) continue;
+    if (const Status read = segments_[index].file.read(from, block); !ok(read)) return read;
+    CommitHeader header;
+    if (!decode(block, identity_, header) || header.offset != from || header.is_seal()) continue;
+    if (is_last ? header.ordinal == ordinal : header.ordinal > ordinal) return Status::kOk;
+  }
+  return Status::kClosed;
 }
 
 }  // namespace windhover

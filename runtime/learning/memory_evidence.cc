@@ -33,7 +33,8 @@ void MemoryEvidence::end_take(double rows) noexcept {
   for (std::uint32_t a = 0; a < kMost; ++a) {
     for (std::uint32_t b = 0; b < kMost; ++b) {
       const double tail = std::exchange(left_out_[a][b], 0.0);
-      tails_[a][b] = kept * tails_[a][b] + std::clamp(tail, -kMostOfTail, kMostOfTail);
+      tails_[a][b] = std::clamp(kept * tails_[a][b] + std::clamp(tail, -kMostOfTail, kMostOfTail),
+                                -2 * kEnough, 2 * kEnough);
       const double gained = std::exchange(gained_[a][b], 0.0);
       if (gained == 0) continue;
       squares_[a][b] = kKept * squares_[a][b] + gained * gained;

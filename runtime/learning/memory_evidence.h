@@ -23,7 +23,8 @@ namespace windhover {
 // Of one batch no more counts than kMostABatch, so that one outlying row decides nothing. Where
 // noise has long tails a short memory predicts the usual rows better and pays for it in the others:
 // what did not count of them is kept beside, fading. Who has lost kEnough by it is beaten, and has
-// beaten nobody. It takes several takes within some kTailRows rows, never one.
+// beaten nobody. It takes several takes within some kTailRows rows, never one, so that pieces of
+// more rows than that do not count by it; and it is over kTailRows rows later.
 //
 // One thread. O(kMost^2) a batch.
 class MemoryEvidence {

@@ -182,9 +182,12 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
       mover.sampler().relaxation() > kSlower * std::max(end.relaxation, window_moves);
   const bool other =
       refreshed && std::abs(estimator_.dispersion().change(estimator_.done())) > kOther;
-  if (slower && mover.posterior_is_target()) start_anew();
+  const bool anew = slower && mover.posterior_is_target();
+  if (anew) ensemble_.start_anew();
   if (slower || other || resized || (end.damped && !mover.damping().active())) {
-    ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
+    const bool asked = ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
+    // Draws of the chains that are gone say nothing of those that nobody will compare.
+    if (anew && !asked) record_.forget_ratio();
   }
 }
 
@@ -206,17 +209,14 @@ void SamplingRun::start_over() noexcept {
   ensemble_.mover().damping().forget();
 }
 
-void SamplingRun::start_anew() noexcept {
-  ensemble_.start_anew();
-  record_.restart_spread(kForgettingTime);
-  record_.compare_soon();
-}
-
 // The chains came here by the law for C = A: where C is larger they are too wide, and forget
 // slowly.
 void SamplingRun::begin_burn_in() noexcept {
   const ChainMover& mover = ensemble_.mover();
-  if (mover.posterior_is_target()) start_anew();
+  if (mover.posterior_is_target()) {
+    ensemble_.start_anew();
+    record_.forget_ratio();
+  }
   burn_in_ = 2;
   const double rows = cursor_.worth();
   law_moved_ = mover.sampler().relaxation() > 2 * (rows / mover.minibatch_size());
@@ -237,10 +237,11 @@ void SamplingRun::ask_for_draws(double forgetting) noexcept {
   record_.compare_soon();
 }
 
-void SamplingRun::ask_again(DrawBudget::Cause cause, double forgetting) noexcept {
-  if (!budget_.ask_again(cause, record_.relaxations(), forgetting)) return;
+bool SamplingRun::ask_again(DrawBudget::Cause cause, double forgetting) noexcept {
+  if (!budget_.ask_again(cause, record_.relaxations(), forgetting)) return false;
   record_.restart_spread(forgetting);
   record_.compare_soon();
+  return true;
 }
 
 void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {

@@ -81,11 +81,10 @@ class SamplingRun {
   void count_moves(std::size_t first, std::size_t last) noexcept;
   bool record_draws() noexcept;
   void compare() noexcept;
-  void start_anew() noexcept;
   void begin_burn_in() noexcept;
   bool recover(ChainMover::Lost which) noexcept;
   void ask_for_draws(double forgetting) noexcept;
-  void ask_again(DrawBudget::Cause cause, double forgetting) noexcept;
+  bool ask_again(DrawBudget::Cause cause, double forgetting) noexcept;
 
   const EngineConfig& config_;
   const WindowCursor& cursor_;

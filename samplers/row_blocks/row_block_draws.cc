@@ -134,6 +134,7 @@ void RowBlockLangevin::retain() noexcept {
   if (precision_.changed() && past_.worth() == 0) stretch();
   const auto dispersion = static_cast<float>(dispersion_.value());
   ColumnSurvey all{0, 0, 0, 0, 0};
+  double held_by_prior = 0;
   for_met_columns([&](std::span<const std::uint32_t> columns) {
     std::array<const float*, kSurveyedColumns> theta;
     std::array<float, kSurveyedColumns> precision;
@@ -147,6 +148,8 @@ void RowBlockLangevin::retain() noexcept {
       curvature[j] = static_cast<float>(sums.curvature);  // 0 without rows, and nothing counts
       rows[j] = static_cast<float>(sums.rows);
       unsettled[j] = sums.unsettled;
+      const double of_prior = precision_of(columns[j]) * dispersion_.value();
+      held_by_prior += of_prior / (pull_of(columns[j]) + sums.curvature);
     }
     const ColumnSurvey some =
         chain_kernels().survey(theta.data(), precision.data(), curvature.data(), rows.data(),
@@ -158,6 +161,7 @@ void RowBlockLangevin::retain() noexcept {
     all.shared += some.shared;
   });
   informed_ = all.informed;
+  held_by_prior_ = held_by_prior;
   unsettled_ = all.weights > 0 ? all.unsettled / all.weights * all.shared / informed_ : 0;
   const double own = chains_ > 1 ? 0 : 1;  // of a chain alone
   if (all.weights > 0) lag_ = std::max(0.0, all.squares / all.weights - own);

@@ -356,6 +356,7 @@ class RowBlockLangevin {
   double lag_ = 0;             // what lag() says
   double virial_weights_ = 0;  // ... and of what they count
   double informed_ = 0;        // columns, each as far as its rows know of it, as of retain()
+  double held_by_prior_ = 0;   // columns, each as far as the prior holds it, likewise
   double unsettled_ = 0;       // what unsettled() says
 };
 

@@ -34,9 +34,10 @@ constexpr double kMostSurprise = 4;
 
 }  // namespace
 
-// As of the last retain(). Of rows without weights.
+// As of the last retain(). Of rows without weights. What a past says of a column holds it as rows
+// do.
 bool RowBlockLangevin::columns_have_few_rows() const noexcept {
-  return learns_precision_ && !weighs_rows() && informed_ < (1 - kOfThePrior) * met_count_;
+  return learns_precision_ && !weighs_rows() && held_by_prior_ > kOfThePrior * met_count_;
 }
 
 // Of what has been loaded and predicted.

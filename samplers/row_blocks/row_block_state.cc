@@ -81,7 +81,7 @@ void RowBlockLangevin::reset() noexcept {
   nonzeros_ = rows_ = aside_ = moves_ = 0;
   lag_ = std::numeric_limits<double>::quiet_NaN();
   change_ = 0;
-  virial_ = virial_weights_ = informed_ = unsettled_ = 0;
+  virial_ = virial_weights_ = informed_ = held_by_prior_ = unsettled_ = 0;
   mean_curvature_ = 0.25;
   std::fill_n(residuals_, slots_ * chains_, 0.0F);
   std::fill_n(curvature_, slots_, 0.0F);
@@ -117,9 +117,9 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   const auto bits = [&](float* numbers, std::size_t count) {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
-  visitor.section("row blocks", 3);
+  visitor.section("row blocks", 4);
   visitor.values(met_count_, nonzeros_, rows_, aside_, moves_, change_, mean_curvature_, virial_,
-                 virial_weights_, lag_, informed_, unsettled_);
+                 virial_weights_, lag_, informed_, held_by_prior_, unsettled_);
   visitor.visit(std::span(met_, columns_));
   bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
   visitor.visit(intercept_force_, chains_);

@@ -50,6 +50,21 @@ TEST(MemoryEvidence, WhatIsLostInRareRowsCountsToo) {
   EXPECT_EQ(evidence.choose(1, kTwo), 0u);
 }
 
+// Rows that fail for a while lock no choice for longer than what did not count fades from its
+// bound.
+TEST(MemoryEvidence, ABurstOfOutlyingRowsIsOver) {
+  MemoryEvidence evidence;
+  for (int row = 0; row < 200; ++row) take(evidence, 100);
+  EXPECT_EQ(evidence.choose(0, kTwo), 1u);
+  std::uint32_t chosen = 1;
+  int rows = 0;
+  for (; chosen == 1 && rows < 5000; ++rows) {
+    take(evidence, -0.05);
+    chosen = evidence.choose(chosen, kTwo);
+  }
+  EXPECT_LT(rows, 1000 * std::log(2.0) + 2);
+}
+
 // What is better in one take is worse in the next, by 1,000 nats each.
 TEST(MemoryEvidence, TakesThatDifferByChanceDecideNothing) {
   MemoryEvidence evidence;

@@ -188,6 +188,36 @@ TEST(RowBlockPrecision, IsLearnedOnWhereThePastIsCondensed) {
   EXPECT_NEAR(mean.predictors, 0.9, 0.03);
 }
 
+// Where columns have many rows, most of them in the past, rows that turn into their opposite say
+// that all was wrong, not that coefficients are small.
+TEST(RowBlockPrecision, StandsWhereThePastKnowsTheColumnsAndRowsTurn) {
+  constexpr std::size_t kRows = 16'000;
+  constexpr std::size_t kWindow = 1'000;
+  const ModelConfig model = learning_model(25);
+  const Simulated all = simulate(model, 2.8, kRows, 1);
+  SparseData turned(model);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const SparseRow row(RowLayout(model), all.data.row(i));
+    const double y = all.data.row(i)[0];
+    turned.add({row.indices, row.indices + row.count}, std::vector<double>(row.count, 1),
+               i < kRows / 2 ? y : 1 - y);
+  }
+  Chains chains(model, 8, kRows, 1, kRows);
+  double before = 0;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    const std::size_t first = i < kWindow ? 0 : i - kWindow;
+    if (first > 0) {
+      chains->leave(turned.row(first - 1), static_cast<std::uint32_t>(first - 1));
+    }
+    chains->enter(turned.row(i), static_cast<std::uint32_t>(i));
+    chains.move(turned, first, i + 1, 4);
+    if (i % 64 == 0) chains->retain();
+    if (i + 1 == kRows / 2) before = chains->prior_precision();
+  }
+  EXPECT_LT(std::abs(std::log(before / 2.8)), std::log(3));
+  EXPECT_LT(std::abs(std::log(chains->prior_precision() / before)), std::log(3));
+}
+
 // 200,000 columns, of which each has two rows; a stream knows log precision to 0.1. A condensed
 // past forgets how columns hang together along its rows, which predictors of frequent ones feel.
 TEST(LongRowBlockPrecision, IntervalsHoldWhatTheySayOf200000Columns) {

@@ -195,7 +195,8 @@ std::vector<double> outcomes_of(const PredictOptions& o) {
   for (const std::string& text : o.outcomes) {
     std::optional<double> value;
     if (schema) value = schema->target_rule().encode(text, schema->parts().numbers);
-    if (!value) value = parse_number(text);
+    const bool is_named = schema && !schema->target_rule().class_names().empty();
+    if (!value && !is_named) value = parse_number(text);
     if (!value) {
       throw UserError(fmt::format("--outcome \"{}\" is not allowed: {} is expected", text,
                                   schema ? schema->target_rule().allowed() : "a number"));

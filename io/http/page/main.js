@@ -78,11 +78,11 @@ async function askIfAllowed(action) {
 }
 
 // A row that the user has filled in may be none that the server takes: then the other is asked alone.
-async function askBoth() {
+async function askBoth(row) {
   const followed = [shown.followed];
   if (shown.welcome.max_query_rows < 2) return shown.question(followed);
   try {
-    return await shown.question([shown.followed, shown.whatIf.row()]);
+    return await shown.question([shown.followed, row]);
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 400) throw error;
     const answers = await shown.question(followed);
@@ -92,11 +92,12 @@ async function askBoth() {
 }
 
 async function predict(now) {
-  const [followed, whatIf] = await askBoth();
+  const row = shown.whatIf.row();
+  const [followed, whatIf] = await askBoth(row);
   shown.prediction.update(now, followed);
   shown.prediction.draw();
-  if (whatIf) shown.whatIf.update(whatIf);
-  else if (!shown.whatIf.last) shown.whatIf.update(followed);
+  if (whatIf) shown.whatIf.update(whatIf, row);
+  else if (!shown.whatIf.last) shown.whatIf.update(followed, shown.followed);
 }
 
 // Another configuration under the same name has other columns.

@@ -60,9 +60,10 @@ export class WhatIf {
     clearTimeout(this.timer);
     this.timer = setTimeout(async () => {
       try {
-        const [prediction] = await this.ask([this.row()]);
+        const row = this.row();
+        const [prediction] = await this.ask([row]);
         if (this.aborter.signal.aborted) return;
-        this.update(prediction);
+        this.update(prediction, row);
         // Read out once for each change of the user's, and not with every row that comes.
         say(byId("whatif-said"), sentence(this.columns, prediction));
       } catch (error) {
@@ -92,12 +93,13 @@ export class WhatIf {
     });
   }
 
-  update(p) {
+  // `row`: what was asked.
+  update(p, row) {
     if (this.columns.hashed) return;
     this.last = p;
     say(byId("whatif-now"), sentence(this.columns, p));
     if (this.columns.classes > 0) drawBars(byId("whatif-chart"), this.columns, p);
-    else if (isCount(this.columns)) this.#drawCounts(p);
+    else if (isCount(this.columns)) this.#drawCounts(p, row);
     else this.#drawDensity(p);
   }
 
@@ -109,11 +111,10 @@ export class WhatIf {
   }
 
   // Quantiles of a count are steps: what is drawn is asked for.
-  async #drawCounts(p) {
-    const row = this.row();
+  async #drawCounts(p, row) {
     const most = this.columns.welcome.max_thresholds;
     const edges = countEdges((p.quantiles ?? []).map(number), kQuestions * most);
-    const drawn = JSON.stringify([row, p.quantiles]);
+    const drawn = JSON.stringify([[...row], p.quantiles, p.epred_mean]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     if (edges.length < 2) {
@@ -126,8 +127,10 @@ export class WhatIf {
         const [answer] = await this.ask([row], { thresholds: edges.slice(at, at + most) });
         above.push(...answer.exceedance.map(number));
       }
-    } catch {
-      if (this.drawn === drawn) this.drawn = null;  // the next answer tries again
+    } catch (error) {
+      if (this.drawn !== drawn) return;
+      this.drawn = null;  // the next answer tries again
+      this.#drawNothing(`There are no bars to draw: ${error.message}.`);
       return;
     }
     if (this.aborter.signal.aborted || this.drawn !== drawn) return;
@@ -135,9 +138,9 @@ export class WhatIf {
     this.#draw(x, share, p, "Probabilities of the counts.");
   }
 
-  #drawNothing() {
+  #drawNothing(why = "There is no density to draw: the quantiles are all but equal.") {
     this.marks.mean = NaN;
-    this.chart.set([[], [], []], "There is no density to draw: the quantiles are all but equal.");
+    this.chart.set([[], [], []], why);
   }
 
   #draw(x, heights, p, what) {

@@ -60,13 +60,22 @@ static void wrong_options(void) {
 
   /* Of a program that was compiled against another library. */
   options = small_options();
-  windhover_engine_options_init(&options, sizeof options - 8);
+  windhover_engine_options_init(&options, offsetof(windhover_engine_options, structure) - 8);
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_ARGUMENT);
   CHECK(strstr(error.sentence, "struct_size") != NULL);
   options = small_options();
   options.struct_size += 8;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_UNSUPPORTED);
   windhover_engine_options_init(NULL, sizeof options);
+
+  /* Of one from before there was a structure to choose. */
+  memset(&options, 0xff, sizeof options);
+  windhover_engine_options_init(&options, offsetof(windhover_engine_options, structure));
+  options.features = 2;
+  options.window_size = 1000;
+  CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_OK);
+  windhover_engine_destroy(engine);
+  engine = NULL;
 }
 
 /* The init of a later program's struct leaves nothing beyond its size, and zeros what this library

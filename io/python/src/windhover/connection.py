@@ -10,6 +10,7 @@ from . import windhover_pb2 as pb
 from .channel import connected, name_of
 from .errors import (
     Disconnected,
+    InvalidInput,
     ProtocolError,
     Reason,
     Refused,
@@ -42,6 +43,12 @@ class Connection(Exchange):
     def __init__(self, address: str, options: Options) -> None:
         super().__init__(address, options)
         self._fingerprint = 0
+        self._ended = False
+
+    def end(self) -> None:
+        """Closes it for good: a call under way in another thread or task connects no more."""
+        self._ended = True
+        self.close()
 
     # --- Connecting
 
@@ -87,6 +94,8 @@ class Connection(Exchange):
         )
 
     def _open(self) -> Steps[None]:
+        if self._ended:
+            raise InvalidInput("the client is closed: connect() makes another")
         self.close()
         self._channel = yield from connected(self.address, self.options)
         options = self.options

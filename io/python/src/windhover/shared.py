@@ -38,13 +38,16 @@ class Shared(Known):
 
     @property
     def _has_to_wait(self) -> bool:
-        """At the end of a block: rows are on their way, or were refused and nobody said so."""
-        return not self._closed and bool(self.outstanding_rows or self._rows._refused_count)
+        """At the end of a block: rows are on their way, or were refused or lost and nobody said so."""
+        rows = self._rows
+        return not self._closed and bool(
+            self.outstanding_rows or rows._refused_count or rows._rows_lost
+        )
 
     def _close_all(self) -> None:
         self._closed = True
-        self._rows.close()
-        self._questions.close()
+        self._rows.end()
+        self._questions.end()
 
     def _taken(
         self, x: Any, y: Any, single_precision: bool | None, offsets: Any, trials: Any
