@@ -31,9 +31,12 @@ using testing::TestRows;
 using testing::TestServer;
 
 TEST(Conservation, ManyProducersSomeResendingSomeSendingBadRows) {
-  TestServer server;
   constexpr int kProducers = 8;
   constexpr std::size_t kRows = 4000;
+  // Who comes again does so beside the connection of before, and takes nobody's place.
+  ServerConfig config = small_server();
+  config.max_sessions = 2 * kProducers;
+  TestServer server(config);
   std::mutex mutex;
   std::uint64_t sent = 0;
   std::uint64_t judged = 0;
