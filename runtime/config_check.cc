@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/runtime/config_error.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
 
 namespace {
-
-Error invalid(const char* sentence, double number) noexcept {
-  return {Status::kInvalidConfig, sentence, number};
-}
 
 bool positive(double x) noexcept { return x > 0 && std::isfinite(x); }
 

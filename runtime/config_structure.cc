@@ -1,6 +1,7 @@
 // Which structure a configuration may have, and has, and which horizon that leaves to choose.
 #include "windhover/runtime/chosen_horizon.h"
 #include "windhover/runtime/config.h"
+#include "windhover/runtime/config_error.h"
 #include "windhover/runtime/posterior/draw_table.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/samplers/row_blocks/row_likelihood.h"
@@ -11,54 +12,50 @@ namespace {
 
 constexpr std::uint32_t kMostFullFeatures = 65'536;
 
-Error refused(const char* sentence, double number) noexcept {
-  return {Status::kInvalidConfig, sentence, number};
-}
-
 // What keeps a diagonal from being used, or kOk.
 Result<bool> check_diagonal(const EngineConfig& c) noexcept {
   const ModelEntry* model = find_model(c.model.name);
   if (model == nullptr || !RowLikelihood::has(model->response)) {
-    return refused(
+    return invalid(
         "structure must be full unless model.name is logistic, linear, log-normal or "
         "student-t",
         2);
   }
   if (c.model.max_nonzeros == 0) {
-    return refused("structure must be full for dense rows: model.max_nonzeros is", 0);
+    return invalid("structure must be full for dense rows: model.max_nonzeros is", 0);
   }
   const bool condenses = model->response == Response::kBernoulli && !c.model.weight;
   if (c.horizon != Horizon::kWindow && !(condenses && c.horizon == Horizon::kAdaptive)) {
-    return refused(
+    return invalid(
         "structure must be full unless horizon is window, or adaptive for a logistic model without "
         "weights",
         2);
   }
   if (c.sampler.name != SamplerConfig{}.name || c.sampler.temperature != 1) {
-    return refused(
+    return invalid(
         "sampler.name and temperature must be left as they are with a diagonal structure",
         c.sampler.temperature);
   }
   if (c.standardize != Standardize::kChosen && c.standardize != Standardize::kOff) {
-    return refused("standardize must be off with a diagonal structure", 1);
+    return invalid("standardize must be off with a diagonal structure", 1);
   }
   if (c.surprising_rows != SurprisingRows::kKeep) {
-    return refused("surprising_rows must be keep with a diagonal structure",
+    return invalid("surprising_rows must be keep with a diagonal structure",
                    static_cast<double>(c.surprising_rows));
   }
   if (!c.model.prior_groups.empty()) {
-    return refused("model.prior_groups must be empty with a diagonal structure",
+    return invalid("model.prior_groups must be empty with a diagonal structure",
                    static_cast<double>(c.model.prior_groups.size()));
   }
   if (c.learner_threads > 1) {
-    return refused("learner_threads must be 1 with a diagonal structure", c.learner_threads);
+    return invalid("learner_threads must be 1 with a diagonal structure", c.learner_threads);
   }
   const std::uint32_t chains = c.sampler.chains == 0 ? kDefaultChains : c.sampler.chains;
   if (chains < 2) {
-    return refused("sampler.chains must be at least 2 with a diagonal structure", chains);
+    return invalid("sampler.chains must be at least 2 with a diagonal structure", chains);
   }
   if (c.retained_draws % chains != 0 || c.retained_draws / chains > SharedDraws::kMostGroups) {
-    return refused(
+    return invalid(
         "retained_draws must be a multiple of sampler.chains with a diagonal structure, and at "
         "most 64 times that",
         c.retained_draws);
@@ -71,7 +68,7 @@ Result<bool> check_diagonal(const EngineConfig& c) noexcept {
 Result<bool> check_structure(const EngineConfig& c) noexcept {
   if (c.structure == Structure::kDiagonal) return check_diagonal(c);
   if (structure_of(c) == Structure::kFull && c.model.features > kMostFullFeatures) {
-    return refused(
+    return invalid(
         "model.features must be 1 to 65536, or to 16777216 with a diagonal structure: for sparse "
         "rows with a window of a logistic, linear, log-normal or student-t model",
         c.model.features);

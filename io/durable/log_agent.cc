@@ -25,7 +25,8 @@ int LogAgent::do_work() noexcept {
   writer_.release_below(release_below_.load(std::memory_order_acquire));
   int done = pack();
   if (writer_.pending_frames() > 0 && pause_ns() == 0) done += commit();
-  if (done == 0) (void)writer_.seal();  // without it there is less to tell damage by
+  // Without it the log goes on, and there is less to tell damage by.
+  if (done == 0 && !ok(writer_.seal())) progress_.failures.fetch_add(1, std::memory_order_relaxed);
   tell_room();
   return done;
 }

@@ -61,10 +61,10 @@ Error LogWriter::find_end(std::uint64_t& last) noexcept {
   std::uint64_t at = offset_;
   switch (segments_.check_end(current_, durable_frames_, buffer_, index, at)) {
     case Status::kClosed:
-      read = segments_.find_unfinished(current_, offset_, buffer_);
+      read = segments_.find_unfinished(current_, offset_, buffer_, index);
       found_unfinished_ = ok(read);
       if (ok(read) || read == Status::kClosed) return {};
-      return error_of(-segments_[current_].file.error_number(), kUnreadable);
+      return error_of(-segments_[index].file.error_number(), kUnreadable);
     case Status::kMalformed:
       return {Status::kMalformed, "the log is damaged before commits that are good",
               static_cast<double>(at)};

@@ -85,9 +85,8 @@ Status LogWriter::seal() noexcept {
   encode(
       CommitHeader{.ordinal = segment.ordinal, .offset = offset_, .first_frame = durable_frames_},
       identity_, block);
-  const Status status = segment.file.write(offset_, block);
-  sealed_ = ok(status);
-  return status;
+  sealed_ = true;
+  return segment.file.write(offset_, block);
 }
 
 // The failed commit may be there, wholly or torn, now or later. The segment that comes next begins

@@ -55,9 +55,8 @@ class LogWriter {
 
   // Marks the end of what is durable, where the next commit will be, so that a later start can tell
   // damage to the last commit from one that was never finished. For when nothing waits: a commit
-  // that follows says the same. Written, not synced; once for each commit, or until it goes well.
-  // Nothing where frames are pending, or a commit has filled its segment alone. kOk, or how writing
-  // failed. O(1).
+  // that follows says the same. Written, not synced; tried once for each commit. Nothing where
+  // frames are pending, or a commit has filled its segment alone. kOk, or how writing failed. O(1).
   Status seal() noexcept;
 
   // Segments that hold only frames below `frame` may be written over. Only ever rises.
@@ -108,7 +107,7 @@ class LogWriter {
   std::uint64_t queue_ = 0;           // the last place in the queue of segments to write over
   std::size_t current_ = kNoSegment;  // the segment being filled
   std::uint64_t offset_ = 0;          // where its next commit begins
-  bool sealed_ = false;               // there is a seal at offset_
+  bool sealed_ = false;               // a seal at offset_ has been tried
   bool found_unfinished_ = false;
   Error error_;
 };

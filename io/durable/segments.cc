@@ -145,10 +145,10 @@ Status SegmentSet::check_end(std::size_t last, std::uint64_t frames, std::span<s
 }
 
 Status SegmentSet::find_unfinished(std::size_t last, std::uint64_t offset,
-                                   std::span<std::byte> buffer) noexcept {
+                                   std::span<std::byte> buffer, std::size_t& index) noexcept {
   const std::uint64_t ordinal = last == kNoSegment ? 0 : segments_[last].ordinal;
   const auto block = buffer.first(kLogBlock);
-  for (std::size_t index = 0; index < segments_.size(); ++index) {
+  for (index = 0; index < segments_.size(); ++index) {
     const bool is_last = index == last;
     if (!is_last && segments_[index].state != Segment::State::kUnknown) continue;
     const std::uint64_t from = is_last ? offset : 0;

@@ -73,9 +73,9 @@ class SegmentSet {
                    std::size_t& index, std::uint64_t& offset) noexcept;
 
   // Once the log is known to end in segment `last` at `offset`: is there the begin of a commit that
-  // was never finished? kOk, kClosed, or reading failed.
-  Status find_unfinished(std::size_t last, std::uint64_t offset,
-                         std::span<std::byte> buffer) noexcept;
+  // was never finished? kOk, kClosed, or reading failed in `index`.
+  Status find_unfinished(std::size_t last, std::uint64_t offset, std::span<std::byte> buffer,
+                         std::size_t& index) noexcept;
 
  private:
   LogIdentity identity_;

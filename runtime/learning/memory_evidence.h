@@ -48,6 +48,7 @@ class MemoryEvidence {
   static constexpr double kKept = 0.9;       // of what is usual, from one take to the next
   static constexpr double kTailRows = 1000;  // over which what did not count fades to 1 / e
   static constexpr double kMostOfTail = 15;  // nats a take: not enough to decide anything
+  static_assert(kMostOfTail < kEnough && kMostABatch < kEnough);
   using Pairs = std::array<std::array<double, kMost>, kMost>;
 
   bool has_beaten(std::uint32_t better, std::uint32_t worse) const noexcept {

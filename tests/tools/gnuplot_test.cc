@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -47,6 +48,15 @@ TEST(DrawIntervals, AFileThatCannotBeWrittenIsToldBeforeGnuplotDraws) {
   } catch (const RunError& error) {
     EXPECT_EQ(error.what(), path + " cannot be written: No such file or directory");
   }
+}
+
+TEST(DrawIntervals, LeavesNothingBehindWhereThereIsNoGnuplot) {
+  const std::string path = path_of("no_gnuplot.svg");
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", "", 1);
+  EXPECT_THROW(draw_intervals({"a", "y", {{"b", 1, 0, 2}}}, path), RunError);
+  ::setenv("PATH", before.c_str(), 1);
+  EXPECT_FALSE(std::filesystem::exists(path + ".new"));
 }
 
 // Where there is gnuplot.

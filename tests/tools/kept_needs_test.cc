@@ -104,11 +104,11 @@ TEST(KeptNeeds, AreWhatADaemonChoosesUnlessItIsTold) {
   std::filesystem::create_directory(data);
   constexpr std::uint64_t kWaiting = 9'000;
   constexpr std::uint64_t kProducers = 1'100;
+  EngineConfig engine = engine_on_disk();
+  engine.window_slack = 65'536;
+  ServerConfig server = server_on_disk(path);
+  server.max_producers = 2'000;
   {
-    EngineConfig engine = engine_on_disk();
-    engine.window_slack = 65'536;
-    ServerConfig server = server_on_disk(path);
-    server.max_producers = 2'000;
     ServerLife life(server, engine);
     ASSERT_TRUE(life.opens()) << life.error();
     life.engine().pause(true);
@@ -116,10 +116,6 @@ TEST(KeptNeeds, AreWhatADaemonChoosesUnlessItIsTold) {
     ASSERT_TRUE(life.end(true) == Status::kOk);
   }
   {
-    EngineConfig engine = engine_on_disk();
-    engine.window_slack = 65'536;
-    ServerConfig server = server_on_disk(path);
-    server.max_producers = 2'000;
     ServerLife life(server, engine);
     ASSERT_TRUE(life.opens()) << life.error();
     for (std::uint64_t i = 1; i < kProducers; ++i) {

@@ -50,16 +50,6 @@ inline std::uint64_t next_of(ServerLife& life, std::uint64_t producer) {
   return response.producer_status_result().next();
 }
 
-// Turns one byte over.
-inline void flip(const std::string& path, std::streamoff at) {
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekg(at);
-  const auto byte = static_cast<char>(file.get() ^ 0x20);
-  file.seekp(at);
-  file.put(byte);
-  ASSERT_TRUE(file.good()) << path;
-}
-
 // In the middle of the first payload that holds the bits of `value` in a segment of the log.
 inline void flip_in_log(const std::string& folder, double value, std::size_t occurrence) {
   std::string bits(sizeof value, '\0');

@@ -129,6 +129,17 @@ TEST(CheckSchema, RefusesOneOfAnotherShape) {
   EXPECT_TRUE(says(refusal_of([&] { (void)send_file(o); }), "--batch 0"));
 }
 
+TEST(ConnectOrThrow, SaysHowToLearnTheModelsNames) {
+  Served served(path_of("names.sock"), Schema::from_file(schema_file(false)), "logistic");
+  Client client;
+  try {
+    connect_or_throw(client, served.address(), {.model = "another"});
+    ADD_FAILURE();
+  } catch (const RunError& error) {
+    EXPECT_TRUE(says(error.what(), "windhover model list --to " + served.address()));
+  }
+}
+
 TEST(CheckSchema, RefusesOneOfAnotherMeaning) {
   const std::string dense = schema_file(false);
   Served served(path_of("meaning.sock"), Schema::from_file(dense), "logistic");

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -161,11 +162,11 @@ void run_file(const PredictOptions& o, Client& client) {
 
 // A line for each question, or of several classes for each class of each.
 void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>& answers,
-                  const std::vector<WhatIf>& questions, const AnswerForm& form) {
+                  const std::vector<WhatIf>& questions, const AnswerForm& form,
+                  const std::string& target) {
   const double percent = 100 * o.interval;
   const bool two_classes = form.model == v1::MODEL_KIND_LOGISTIC;
   const bool classes = answers.front().classes > 0;
-  const std::string target = o.schema.empty() ? "y" : Schema::from_file(o.schema).target();
   IntervalPlot plot{"predicted",
                     fmt::format("{}, with its {:g} % interval",
                                 two_classes || classes ? "probability" : target, percent),
@@ -187,19 +188,18 @@ void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>&
   draw_intervals(plot, o.plot);
 }
 
-// As the target of the schema is written in a file, or a number.
-std::vector<double> outcomes_of(const PredictOptions& o) {
-  std::optional<Schema> schema;
-  if (!o.schema.empty() && !o.outcomes.empty()) schema = Schema::from_file(o.schema);
+// As the target of the schema is written in a file, or a number where its texts have no names.
+std::vector<double> outcomes_of(const std::vector<std::string>& texts,
+                                const std::optional<Schema>& schema) {
   std::vector<double> values;
-  for (const std::string& text : o.outcomes) {
+  for (const std::string& text : texts) {
+    const TargetRule* rule = schema ? &schema->target_rule() : nullptr;
     std::optional<double> value;
-    if (schema) value = schema->target_rule().encode(text, schema->parts().numbers);
-    const bool is_named = schema && !schema->target_rule().class_names().empty();
-    if (!value && !is_named) value = parse_number(text);
+    if (rule != nullptr) value = rule->encode(text, schema->parts().numbers);
+    if (!value && (rule == nullptr || rule->class_names().empty())) value = parse_number(text);
     if (!value) {
       throw UserError(fmt::format("--outcome \"{}\" is not allowed: {} is expected", text,
-                                  schema ? schema->target_rule().allowed() : "a number"));
+                                  rule != nullptr ? rule->allowed() : "a number"));
     }
     values.push_back(*value);
   }
@@ -222,6 +222,8 @@ void run_predict(const PredictOptions& o) {
   const v1::Welcome& welcome = client.welcome();
   check_options(o, welcome);
   if (!o.file.empty()) return run_file(o, client);
+  std::optional<Schema> schema;
+  if (!o.schema.empty()) schema = Schema::from_file(o.schema);
   std::vector<WhatIf> questions;
   QuestionRows q;
   if (o.schema.empty()) {
@@ -230,11 +232,10 @@ void run_predict(const PredictOptions& o) {
     q.trials = o.trials;
   } else {
     questions = what_ifs(o.set, std::max(welcome.max_query_rows(), 1U));
-    const Schema schema = Schema::from_file(o.schema);
-    q = from_fields(o, schema, questions);
-    check_schema(client, schema);
+    q = from_fields(o, *schema, questions);
+    check_schema(client, *schema);
   }
-  const std::vector<double> outcomes = outcomes_of(o);
+  const std::vector<double> outcomes = outcomes_of(o.outcomes, schema);
   if (!outcomes.empty() && outcomes.size() != q.rows) {
     throw UserError(
         fmt::format("--outcome is given {} times for {} rows", outcomes.size(), q.rows));
@@ -251,8 +252,7 @@ void run_predict(const PredictOptions& o) {
   Provenance provenance;
   check_reply(client, client.predict(request, summaries, provenance), "predicting");
   AnswerForm form{request, welcome.model()};
-  if (!o.schema.empty() && has_classes(welcome))
-    form.class_names = Schema::from_file(o.schema).target_rule().class_names();
+  if (schema && has_classes(welcome)) form.class_names = schema->target_rule().class_names();
 
   if (o.json) {
     nlohmann::ordered_json out;
@@ -271,7 +271,7 @@ void run_predict(const PredictOptions& o) {
     }
     fmt::print("{}\n", describe(provenance));
   }
-  if (!o.plot.empty()) plot_answers(o, summaries, questions, form);
+  if (!o.plot.empty()) plot_answers(o, summaries, questions, form, schema ? schema->target() : "y");
 }
 
 }  // namespace

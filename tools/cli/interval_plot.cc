@@ -69,8 +69,15 @@ void draw_intervals(const IntervalPlot& plot, const std::string& path) {
                                std::error_code(errno, std::generic_category()).message()));
   }
   const std::string script = interval_script(plot, unfinished, terminal ? terminal_columns() : 0);
-  const int outcome = run_gnuplot(script);
   std::error_code failed;
+  const int outcome = [&] {
+    try {
+      return run_gnuplot(script);
+    } catch (...) {
+      if (!terminal) std::filesystem::remove(unfinished, failed);
+      throw;
+    }
+  }();
   if (outcome == 0 && !terminal) std::filesystem::rename(unfinished, path, failed);
   if (outcome != 0 || failed) {
     std::filesystem::remove(unfinished, failed);

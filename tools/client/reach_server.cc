@@ -20,7 +20,7 @@ void connect_or_throw(Client& client, const std::string& address, const ClientOp
         "endpoints are expected, not that of its HTTP ({})",
         address, client.error_text()));
   }
-  if (status == Status::kRefused && !options.model.empty()) {
+  if (client.refusal() == v1::REASON_UNKNOWN_MODEL) {
     throw RunError(fmt::format("connecting: {}; `windhover model list --to {}` names the models",
                                client.error_text(), address));
   }

@@ -92,6 +92,22 @@ TEST_F(ServerFaults, NothingIsAcknowledgedWhileCommitsFailAndAllGoesOnAfterwards
   }
 }
 
+// The mark at the log's end is of no account to who sends; that it is missing is counted.
+TEST_F(ServerFaults, ASealThatCannotBeWrittenIsCountedOnceAndTheLogGoesOn) {
+  {
+    ServerLife life(config(), exact_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    faulty_.only("segment-");
+    faulty_.fail(Call::kWrite, 1, EIO);  // behind the first commit
+    fill(life, 1);
+    ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() == 1; }));
+    EXPECT_EQ(durable_of(life).log_status(), v1::REASON_OK);
+    fill(life, 3, 20);
+    EXPECT_EQ(life.server().log().failures.load(), 1U);
+  }
+  expect_kept(80);
+}
+
 // A life that ends while the fault lasts: what was not acknowledged may be there or not.
 TEST_F(ServerFaults, AServerThatEndsWhileCommitsFailKeepsWhatItAcknowledged) {
   for (const Call call : {Call::kWrite, Call::kSync}) {

@@ -182,15 +182,6 @@ TEST(ServerFolder, WithALogIsNotKeptInMemory) {
   EXPECT_NE(life.error().find("data.durability"), std::string::npos) << life.error();
 }
 
-void flip_byte(const std::string& path, std::streamoff at) {
-  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekg(at);
-  const auto byte = static_cast<char>(file.get() ^ 0x20);
-  file.seekp(at);
-  file.put(byte);
-  ASSERT_TRUE(file.good()) << path;
-}
-
 // Nothing stands behind it but its seal.
 TEST(ServerFolder, WhoseOnlyCommitIsDamagedIsRefusedByName) {
   const std::string folder = new_path("only_commit");
@@ -205,14 +196,14 @@ TEST(ServerFolder, WhoseOnlyCommitIsDamagedIsRefusedByName) {
     ASSERT_GT(head, 0U);
   }
   for (const std::streamoff at : {0, 30, 79, 100, 200}) {
-    flip_byte(folder + "/segment-0000", at);
+    flip(folder + "/segment-0000", at);
     {
       ServerLife life(on_folder(folder), exact_engine());
       EXPECT_FALSE(life.opens()) << at;
       EXPECT_NE(life.error().find("the log is damaged"), std::string::npos) << life.error();
       EXPECT_NE(life.error().find("windhover log verify"), std::string::npos) << life.error();
     }
-    flip_byte(folder + "/segment-0000", at);
+    flip(folder + "/segment-0000", at);
   }
   ServerLife life(on_folder(folder), exact_engine());
   ASSERT_TRUE(life.opens()) << life.error();

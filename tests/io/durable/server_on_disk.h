@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
 #define WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
 
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -25,6 +26,16 @@ inline ServerConfig server_on_disk(const std::string& folder, Folder* disk = nul
       .bytes = 16 << 20, .segment_bytes = 1 << 20, .commit_bytes = 512 << 10};
   config.durable.checkpoint_period = std::chrono::milliseconds(0);
   return config;
+}
+
+// Turns one byte over.
+inline void flip(const std::string& path, std::streamoff at) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekg(at);
+  const auto byte = static_cast<char>(file.get() ^ 0x20);
+  file.seekp(at);
+  file.put(byte);
+  ASSERT_TRUE(file.good()) << path;
 }
 
 // The real one, set forward and back as a test likes.

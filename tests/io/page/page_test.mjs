@@ -195,6 +195,13 @@ test("shows the model that is chosen, and the one that the address names", async
   await text(page, "#coefficients-note", /logarithm/);
   await text(page, "#whatif-now", /90 % of outcomes between/);
   await page.locator('#whatif-chart[aria-label^="Probabilities of the counts"]').waitFor();
+  // Also of a row whose quantiles are the same whole numbers.
+  const asked = page.waitForRequest((request) => {
+    const body = request.method() === "POST" ? request.postDataJSON() : {};
+    return body.thresholds?.length > 0 && body.features_f64[0] === 0.001;
+  });
+  await page.getByLabel("x1", { exact: true }).fill("0.001");
+  await asked;
   await page.selectOption("#model", "prices");
   await text(page, "#coefficients-note", /the logarithm of y .*0.1 is about 10 % more/);
   await text(page, "#whatif-now", /90 % of outcomes between/);

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -126,6 +127,43 @@ def test_a_client_that_is_closed_stays_closed(daemon, rows):
                 await m.predict(X)
 
     asyncio.run(work())
+
+
+def test_a_call_under_way_connects_no_more_once_its_client_is_closed(daemon, rows, freeze):
+    server = daemon()
+    X, y = rows(5000)
+    m = connect(server, producer=9)
+    freeze(server)
+    m.observe(X, y)
+    said = []
+
+    def wait():
+        try:
+            m.wait()
+        except windhover.WindhoverError as error:
+            said.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    m.close()
+    os.kill(server.pid, signal.SIGCONT)
+    thread.join()
+    assert [str(error) for error in said] == ["the client is closed: connect() makes another"]
+    assert not m.connected
+
+
+def test_rows_lost_while_it_asked_are_told_at_the_end_of_a_block(daemon, rows, freeze):
+    server = daemon()
+    X, y = rows(2000)
+    with pytest.raises(windhover.Disconnected, match="of 1000 rows"):
+        with connect(server) as m:
+            m.observe(X[:1000], y[:1000])
+            m.wait()
+            freeze(server)
+            m.observe(X[1000:], y[1000:])
+            server.kill()
+            server.start()
+            m.predict(X[:1])
 
 
 def test_asyncio_comes_with_the_package():

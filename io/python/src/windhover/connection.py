@@ -43,12 +43,16 @@ class Connection(Exchange):
     def __init__(self, address: str, options: Options) -> None:
         super().__init__(address, options)
         self._fingerprint = 0
-        self._ended = False
+        self.ended = False
 
     def end(self) -> None:
         """Closes it for good: a call under way in another thread or task connects no more."""
-        self._ended = True
+        self.ended = True
         self.close()
+
+    def check_open(self) -> None:
+        if self.ended:
+            raise InvalidInput("the client is closed: connect() makes another")
 
     # --- Connecting
 
@@ -94,8 +98,7 @@ class Connection(Exchange):
         )
 
     def _open(self) -> Steps[None]:
-        if self._ended:
-            raise InvalidInput("the client is closed: connect() makes another")
+        self.check_open()
         self.close()
         self._channel = yield from connected(self.address, self.options)
         options = self.options

@@ -45,7 +45,6 @@ class Known:
         if options.key and not options.certificate:
             raise InvalidInput("key= is that of a certificate, which is missing")
         self._refused_policy = refused_rows
-        self._closed = False
         self._rows = Stream(address, options)
         self._questions: Connection = self._rows if query is None else Connection(query, options)
 
@@ -136,5 +135,4 @@ class Known:
         return parameter_names(self.features, self.dimension, self.kind, self.classes)
 
     def _check_open(self) -> None:
-        if self._closed:
-            raise InvalidInput("the client is closed: connect() makes another")
+        self._rows.check_open()

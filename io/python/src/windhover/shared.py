@@ -40,12 +40,11 @@ class Shared(Known):
     def _has_to_wait(self) -> bool:
         """At the end of a block: rows are on their way, or were refused or lost and nobody said so."""
         rows = self._rows
-        return not self._closed and bool(
+        return not rows.ended and bool(
             self.outstanding_rows or rows._refused_count or rows._rows_lost
         )
 
     def _close_all(self) -> None:
-        self._closed = True
         self._rows.end()
         self._questions.end()
 
