@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -54,7 +55,9 @@ TEST(DrawIntervals, LeavesNothingBehindWhereThereIsNoGnuplot) {
   const std::string path = path_of("no_gnuplot.svg");
   const std::string before = std::getenv("PATH");
   ::setenv("PATH", "", 1);
+  void (*const handler)(int) = std::signal(SIGPIPE, SIG_IGN);  // as the programs have it
   EXPECT_THROW(draw_intervals({"a", "y", {{"b", 1, 0, 2}}}, path), RunError);
+  std::signal(SIGPIPE, handler);
   ::setenv("PATH", before.c_str(), 1);
   EXPECT_FALSE(std::filesystem::exists(path + ".new"));
 }
