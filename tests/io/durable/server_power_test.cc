@@ -91,7 +91,8 @@ class HardServer {
     history_ = std::move(found);
   }
 
-  // Until the disk stops or a commit fails.
+  // Until the disk stops or a commit fails, and no more than the log holds, where all is found
+  // again.
   void send(ServerLife& life, std::deque<StreamSender>& senders) {
     for (std::uint64_t p = 1; p <= kStreams; ++p) {
       const std::uint64_t next = history_.next(p);
@@ -99,7 +100,7 @@ class HardServer {
       ASSERT_TRUE(senders.back().connected()) << senders.back().client().error_text();
     }
     const auto over = [&] { return disk_.has_stopped() || !ok(life.server().log().status.load()); };
-    for (int round = 0; round < 60 && !over(); ++round) {
+    for (int round = 0; round < 30 && !over(); ++round) {
       if (below(4) == 0) (void)life.server().request_checkpoint();
       for (StreamSender& sender : senders) ASSERT_TRUE(sender.send(1 + below(8)));
       const bool all = below(3) != 0;  // some rounds wait, and some go on at once
