@@ -92,15 +92,15 @@ Status ClientStream::send_frame(const ObserveRows& rows, std::size_t first, std:
   v1::Observe* observe = scratch_.mutable_observe();
   observe->Clear();
   scratch_.set_id(next_id());
-  if (options_.producer != 0) {
+  if (resends()) {
     observe->set_producer(options_.producer);
     observe->set_first_sequence(next_sequence_);
     observe->set_begins_here(beginning_.here);
   }
   fill_rows(rows, first, count, options_.wire_float, observe);
   const std::string_view bytes = channel().append(scratch_);
-  frames_.push({scratch_.id(), totals_.sent, next_sequence_, count,
-                std::string(options_.producer != 0 ? bytes : "")});
+  frames_.push(
+      {scratch_.id(), totals_.sent, next_sequence_, count, std::string(resends() ? bytes : "")});
   frames_.trim(options_.resend_bytes, totals_.durable);
   next_sequence_ += count;
   totals_.sent += count;

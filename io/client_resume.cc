@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "windhover/io/client_stream.h"
+#include "windhover/io/producer_table.h"
 
 namespace windhover {
 namespace {
@@ -52,11 +53,7 @@ Status ClientStream::reconnect() {
 Status ClientStream::take_up_again() {
   missing_ = {};
   restoring_until_ = 0;
-  if (options_.producer == 0) {
-    rows_lost_ = rows_lost_ || !frames_.empty();
-    totals_.unknown += outstanding_rows();
-    frames_.clear();
-  }
+  if (!resends()) give_up_outstanding();
   const std::uint64_t head = std::max(totals_.head, welcome().head());
   if (const Status status = open(address_, options_); !ok(status)) return status;
   if (welcome().fingerprint() != fingerprint_) {
@@ -65,16 +62,25 @@ Status ClientStream::take_up_again() {
                         "the server's rows mean something else than before",
                         welcome().fingerprint());
   }
+  const std::uint64_t most = std::max(next_sequence_, totals_.producer_next);
+  const std::uint64_t mark = forgotten_mark_;
+  const bool asks = resends() && (!is_passing(options_.producer) || totals_.sent > 0);
+  if (asks) {
+    if (const Status status = ask_producer(); !ok(status)) return status;
+  }
   const std::uint64_t before = std::exchange(instance_.id, welcome().instance_id());
   if (before != instance_.id) ++totals_.histories;
   mark_ = {};
-  if (options_.producer == 0) {
+  const bool perhaps_forgotten = is_passing(options_.producer) && !producer_.known() &&
+                                 before == instance_.id && forgotten_mark_ != 0 &&
+                                 forgotten_mark_ != mark;
+  if (!resends() || perhaps_forgotten) {
+    give_up_outstanding();
+    beginning_ = {true, next_sequence_};
     totals_.lost += instance_.lost(before, head, welcome().head());
     totals_.head = welcome().head();
     return Status::kOk;
   }
-  const std::uint64_t most = std::max(next_sequence_, totals_.producer_next);
-  if (const Status status = ask_producer(); !ok(status)) return status;
   if (producer_.next() > most) {
     return fail_closed(Status::kRefused, "another client has sent rows as this producer",
                        producer_.next());
@@ -82,10 +88,19 @@ Status ClientStream::take_up_again() {
   return find_missing();
 }
 
+// Whether what is on its way was learned nobody can tell any more.
+void ClientStream::give_up_outstanding() {
+  rows_lost_ = rows_lost_ || outstanding_frames() > 0;
+  totals_.unknown += outstanding_rows();
+  frames_.clear();
+}
+
 // What the server expects next is where this client goes on, if it still has the rows.
 Status ClientStream::find_missing() {
   std::uint64_t from = producer_.next();
-  if (!producer_.known() && beginning_.here) from = beginning_.sequence;
+  if (beginning_.here && (is_passing(options_.producer) || !producer_.known())) {
+    from = std::max(from, beginning_.sequence);
+  }
   const std::uint64_t kept = frames_.first_kept(next_sequence_);
   if (from >= kept) return send_again(from);
   missing_ = {from, kept - from};
@@ -140,7 +155,7 @@ Status ClientStream::leave_missing() {
 Status ClientStream::leave_before(std::uint64_t sequence) {
   if (!connected()) return fail(Status::kClosed, "not connected");
   if (sequence == missing_.first) return Status::kOk;
-  if (producer_.known()) {
+  if (producer_.known() && !is_passing(options_.producer)) {
     return fail_refused(v1::REASON_SEQUENCE_GAP,
                         "the server knows an earlier part of the stream and takes no gap",
                         producer_.next());

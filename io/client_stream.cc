@@ -2,13 +2,22 @@
 #include "windhover/io/client_stream.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
+
+#include "windhover/io/producer_table.h"
 
 namespace windhover {
 namespace {
 
 constexpr std::size_t kMostRefusedKept = 1U << 20;
 constexpr std::uint32_t kWholeFrame = UINT32_MAX;
+
+std::uint64_t draw_producer() {
+  std::random_device random;
+  const std::uint64_t high = random();
+  return kFirstPassingProducer | (high << 32) | random();
+}
 
 }  // namespace
 
@@ -39,7 +48,15 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
         Status::kInvalidArgument,
         std::string(address) + ": expected host:port, [v6]:port, tls://host:port or unix:/path");
   }
+  if (options.producer != 0 && !options.resend) {
+    return fail(Status::kInvalidArgument, "rows of a producer are always sent again");
+  }
+  if (options.producer == 0 && (options.first_sequence != 0 || options.begins_here)) {
+    return fail(Status::kInvalidArgument,
+                "first_sequence and begins_here are of a stream whose producer is given");
+  }
   options_ = options;
+  if (options.producer == 0 && options.resend) options_.producer = draw_producer();
   frames_.clear();
   next_sequence_ = options.first_sequence;
   beginning_ = {options.begins_here, options.first_sequence};
@@ -53,7 +70,8 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
   const Status status = open(address_, options_);
   instance_ = {welcome().instance_id()};
   fingerprint_ = welcome().fingerprint();
-  return ok(status) && options_.producer != 0 && welcome().observes() ? ask_producer() : status;
+  forgotten_mark_ = welcome().forgotten_mark();
+  return ok(status) && options.producer != 0 && welcome().observes() ? ask_producer() : status;
 }
 
 // Where the stream stands, and whether an older connection still speaks for it. Claims nothing.
@@ -62,7 +80,8 @@ Status ClientStream::ask_producer() {
     return status;
   }
   totals_.producer_next = producer_.next();
-  if (!producer_.live()) return Status::kOk;
+  forgotten_mark_ = producer_.forgotten_mark();
+  if (!producer_.live() || is_passing(options_.producer)) return Status::kOk;
   close();
   return fail_refused(v1::REASON_PRODUCER_BUSY, "another connection speaks for this producer");
 }

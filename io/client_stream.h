@@ -24,8 +24,9 @@ class ClientStream : public ClientConnection {
   // says that it gave up, and why. Sends again every frame that was not acknowledged, and what was
   // acknowledged and the server no longer has, as far as it is kept. kRefused with missing().count
   // > 0: rows are missing that are no longer kept; the connection is open, and go_back() or
-  // leave_missing() comes next. Without a producer nothing is sent again: what was outstanding is
-  // unknown (wait_acknowledged() returns kClosed once).
+  // leave_missing() comes next. Without `resend`, or where the server has forgotten a drawn
+  // producer, what was outstanding is unknown and not sent again (wait_acknowledged() returns
+  // kClosed once).
   Status reconnect();
   const MissingRows& missing() const { return missing_; }
 
@@ -36,10 +37,11 @@ class ClientStream : public ClientConnection {
   Status go_back(std::uint64_t sequence);
 
   // The caller has none of them: they count as lost, and the stream goes on behind them. kRefused
-  // where the server knows an earlier part of the stream (REASON_SEQUENCE_GAP): it takes no gap.
+  // where the server knows an earlier part of the stream (REASON_SEQUENCE_GAP): it takes no gap,
+  // but of a drawn producer.
   Status leave_missing();
 
-  // What the server said of the producer, if there is one. Valid after connect().
+  // What the server said of the producer on connecting, if one was given. Valid after connect().
   const v1::ProducerStatusResult& producer() const { return producer_; }
   // The sequence number of the next row handed in.
   std::uint64_t next_sequence() const { return next_sequence_; }
@@ -75,7 +77,7 @@ class ClientStream : public ClientConnection {
     std::uint64_t id = 0;
     std::uint64_t accepted = 0;  // rows of this client
 
-    // Without a producer, connected again: how many of these rows it no longer has, at most.
+    // Without `resend`, connected again: how many of these rows it no longer has, at most.
     std::uint64_t lost(std::uint64_t id_before, std::uint64_t head_before, std::uint64_t head);
   };
   // Where an acknowledgement comes at once: rows that are durable when the server's head of then
@@ -91,6 +93,9 @@ class ClientStream : public ClientConnection {
   bool take_in(const v1::Response& response, Status& status) override;
   void take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& acknowledgement);
   Status ask_producer();
+  // Whether rows are told apart, and so can be sent again.
+  bool resends() const { return options_.producer != 0; }
+  void give_up_outstanding();
   Status take_up_again();
   Status find_missing();
   Status send_again(std::uint64_t from);
@@ -106,6 +111,7 @@ class ClientStream : public ClientConnection {
   Beginning beginning_;
   MissingRows missing_;
   std::uint64_t fingerprint_ = 0;      // what rows meant to the server at first
+  std::uint64_t forgotten_mark_ = 0;   // as the server said last
   std::uint64_t restoring_until_ = 0;  // id; until then answers are about frames held; 0: none
   bool rows_lost_ = false;             // and wait_acknowledged() has not said so yet
   Instance instance_;

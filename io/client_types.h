@@ -15,8 +15,13 @@
 namespace windhover {
 
 struct ClientOptions {
-  std::uint64_t producer = 0;        // not 0: rows survive a broken connection exactly once
-  std::uint64_t first_sequence = 0;  // of the first row this client sends
+  // Whose stream this is: rows then survive a broken connection exactly once. 0: a number is drawn,
+  // for as long as this client connects again. Another one, below 2^63, is the stream's for good:
+  // it can be taken up by the next process, and never be in two places at once.
+  std::uint64_t producer = 0;
+  // Not: rows on their way when a connection breaks are learned or lost, and none is kept here.
+  bool resend = true;
+  std::uint64_t first_sequence = 0;  // of the first row this client sends; with a producer given
   // The rows before first_sequence are not to be had: a server that does not know the producer
   // begins there. Otherwise it refuses (REASON_UNKNOWN_PRODUCER) unless first_sequence is 0.
   bool begins_here = false;
@@ -30,7 +35,7 @@ struct ClientOptions {
   std::chrono::milliseconds reply_timeout{10'000};  // without a byte coming or going
   bool wire_float = false;                          // send features and targets as 32-bit floats
   std::size_t max_rows_per_frame = 0;               // 0: as many as the server takes
-  // Bytes of rows kept to be sent again, with a producer: those on their way, for which
+  // Bytes of rows kept to be sent again: those on their way, for which
   // send_observe() waits when they are more, and as many acknowledged ones as there is room for
   // until the server has them on disk.
   std::size_t resend_bytes = std::size_t{16} << 20;
@@ -57,7 +62,8 @@ struct ClientRefusedRow {
 // What became of the rows: once everything is acknowledged, sent = accepted + refused + duplicate +
 // unknown, where a row that was sent again after a reconnection counts as sent once and is either
 // accepted or, if the first copy had arrived, duplicate. Unknown are rows that were on their way
-// when a connection without a producer broke: they were learned or lost, and are not sent again.
+// when a connection without `resend` broke, or whose drawn producer the server has forgotten
+// meanwhile: they were learned or lost, and are not sent again.
 // An acknowledged row can still be lost, by a server that keeps no log or whose log was: that is
 // told by reconnect(), and counted here.
 struct ObserveTotals {
@@ -75,7 +81,7 @@ struct ObserveTotals {
   // Rows acknowledged before the server lost them. Sent again, from what is kept here or after
   // go_back(); in the latter case they count in `sent` again.
   std::uint64_t restored = 0;
-  // And not sent again. Without a producer: at most, as far as Welcome tells.
+  // And not sent again. Without `resend`: at most, as far as Welcome tells.
   std::uint64_t lost = 0;
   std::uint64_t histories = 0;  // how often the server came back as another instance
 };

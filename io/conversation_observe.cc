@@ -29,7 +29,8 @@ Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntr
     return refusal;
   } else if (!known && request.first_sequence != 0 && !request.begins_here) {
     return Refusal::kUnknownProducer;
-  } else if (known && request.first_sequence > entry->next) {
+  } else if (known && request.first_sequence > entry->next &&
+             !(request.begins_here && is_passing(request.producer))) {
     number = entry->next;
     return Refusal::kSequenceGap;
   } else if (request.first_sequence > UINT64_MAX - request.batch.rows) {
@@ -168,7 +169,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
       if (!settled(replies, why_not)) return why_not;
       return refuse_frame(id, rows, refusal, number, replies);
     }
-    if (producer->producer != 0) {
+    if (producer->next > request.first_sequence) {
       frame.duplicate = std::min(rows, producer->next - request.first_sequence);
     }
   }
@@ -180,12 +181,12 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   };
   if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
   if (producer != nullptr) {
+    const auto spoken = about_->producers->judged(frame.producer, claims_, turn_ns());
+    if (spoken.taken_over) context_.state->counters.add(IoCounter::kProducersTakenOver);
+    if (spoken.forgot) context_.state->counters.add(IoCounter::kProducersForgotten);
+    producer = producer_ = &spoken.entry;
     if (producer->frames <= durable_frames()) producer->durable_next = producer->next;
-    frame.next = std::max(producer->next, request.first_sequence + rows);
-    const bool taken_over =
-        about_->producers->judged(*producer, frame.producer, frame.next, claims_, turn_ns());
-    if (taken_over) context_.state->counters.add(IoCounter::kProducersTakenOver);
-    producer_ = producer;
+    frame.next = producer->next = std::max(producer->next, request.first_sequence + rows);
   }
   count(frame);
   if (about_->feed != nullptr && frame.accepted + frame.refused > 0) {
@@ -242,11 +243,14 @@ TurnEnd Conversation::producer_status(std::uint64_t id, std::uint64_t producer,
   if (about_->feed != nullptr && !about_->feed->is_open()) return TurnEnd::kWindowFull;
   const bool logged = about_->model->durability == Durability::kLogged;
   const bool all_durable = entry.frames <= durable_frames();
-  const ProducerStatusReply reply = {producer, entry.producer != 0, entry.next,
+  const ProducerStatusReply reply = {producer,
+                                     entry.producer != 0,
+                                     entry.next,
                                      !logged       ? 0
                                      : all_durable ? entry.next
                                                    : entry.durable_next,
-                                     about_->producers->live(entry, turn_ns())};
+                                     about_->producers->live(entry, turn_ns()),
+                                     about_->producers->forgotten_mark()};
   replies.append(encode(id, reply, replies.room()));
   context_.state->counters.add(IoCounter::kQueries);
   return TurnEnd::kNeedInput;

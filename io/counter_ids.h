@@ -38,6 +38,7 @@ enum class IoCounter : std::uint8_t {
   kFramesRefusedProducer,   // producer busy, unknown, or one too many of a connection's; likewise
   kFramesRefusedTableFull,  // no room for another producer; likewise
   kProducersTakenOver,      // silent for producer_timeout, and then another connection's
+  kProducersForgotten,      // passing ones, for want of room
   kWindowFullWaits,
   kLogBehindWaits,  // frames that waited because the log, or recovery, was behind
   kLimitWaits,      // times that a connection was not read because it was over its limits
@@ -85,6 +86,7 @@ struct CounterLabels<IoCounter> {
       "frames_refused_producer",
       "frames_refused_table_full",
       "producers_taken_over",
+      "producers_forgotten",
       "window_full_waits",
       "log_behind_waits",
       "limit_waits",

@@ -9,13 +9,19 @@
 namespace windhover {
 
 ProducerTable::ProducerTable(Arena& arena, std::size_t capacity) noexcept
-    : capacity_(capacity), slots_(arena.allocate<Entry>(std::bit_ceil(2 * capacity))) {}
+    : capacity_(capacity),
+      entries_(arena.allocate<Entry>(capacity)),
+      slots_(arena.allocate<std::uint32_t>(std::bit_ceil(2 * capacity))) {}
 
 void ProducerTable::reset(const Rules& rules) noexcept {
   WINDHOVER_CHECK(rules.claims_per_connection >= 1 &&
                   rules.claims_per_connection <= ProducerClaims::kMost);
-  for (Entry& slot : slots_) std::construct_at(&slot);
+  for (Entry& entry : entries_) std::construct_at(&entry);
+  std::fill(slots_.begin(), slots_.end(), kNone);
   size_ = 0;
+  forgotten_ = 0;
+  oldest_ = newest_ = kNone;
+  unknown_ = {};
   rules_ = rules;
   rules_.seed |= 1;
   shift_ = 64 - std::countr_zero(slots_.size());
@@ -23,12 +29,66 @@ void ProducerTable::reset(const Rules& rules) noexcept {
 
 // Multiplication by a random odd number and the product's highest bits: no two producers that were
 // chosen without knowing it meet more often than by chance.
+std::size_t ProducerTable::home(std::uint64_t producer) const noexcept {
+  return static_cast<std::size_t>((producer * rules_.seed) >> shift_);
+}
+
+// Where the producer's place stands, or would.
+std::size_t ProducerTable::slot_of(std::uint64_t producer) const noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = home(producer);
+  while (slots_[i] != kNone && entries_[slots_[i]].producer != producer) i = (i + 1) & mask;
+  return i;
+}
+
 ProducerTable::Entry& ProducerTable::at(std::uint64_t producer) noexcept {
   WINDHOVER_CHECK(producer != 0);
+  const std::uint32_t place = slots_[slot_of(producer)];
+  return place == kNone ? unknown_ : entries_[place];
+}
+
+// One that nobody speaks for. REQUIRES: not known, and has_room().
+ProducerTable::Entry& ProducerTable::add(std::uint64_t producer) noexcept {
+  WINDHOVER_CHECK(has_room());
+  const bool full = size() == capacity_;
+  Entry& entry = entries_[full ? oldest_ : size()];
+  if (full) {
+    forget(entry);
+    ++forgotten_;
+  } else {
+    ++size_;
+  }
+  entry.producer = producer;
+  slots_[slot_of(producer)] = place(entry);
+  if (is_passing(producer)) fall_silent(entry);
+  return entry;
+}
+
+// What was pushed on by it moves back, so that every search that passes a slot finds it taken.
+void ProducerTable::forget(Entry& entry) noexcept {
+  speak_again(entry);
   const std::size_t mask = slots_.size() - 1;
-  auto i = static_cast<std::size_t>((producer * rules_.seed) >> shift_);
-  while (slots_[i].producer != 0 && slots_[i].producer != producer) i = (i + 1) & mask;
-  return slots_[i];
+  std::size_t hole = slot_of(entry.producer);
+  for (std::size_t i = (hole + 1) & mask; slots_[i] != kNone; i = (i + 1) & mask) {
+    const std::size_t wanted = home(entries_[slots_[i]].producer);
+    if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
+    slots_[hole] = slots_[i];
+    hole = i;
+  }
+  slots_[hole] = kNone;
+  entry = {};
+}
+
+void ProducerTable::fall_silent(Entry& entry) noexcept {
+  entry.older = newest_;
+  entry.newer = kNone;
+  (newest_ == kNone ? oldest_ : entries_[newest_].newer) = place(entry);
+  newest_ = place(entry);
+}
+
+void ProducerTable::speak_again(Entry& entry) noexcept {
+  (entry.older == kNone ? oldest_ : entries_[entry.older].newer) = entry.newer;
+  (entry.newer == kNone ? newest_ : entries_[entry.newer].older) = entry.older;
 }
 
 // The claim that has been silent longest. REQUIRES: there is one.
@@ -46,8 +106,9 @@ Refusal ProducerTable::may_speak(Entry& entry, ProducerClaims& claims,
     entry.heard_ns = now_ns;
     return Refusal::kNone;
   }
-  if (live(entry, now_ns)) return Refusal::kProducerBusy;
-  if (entry.producer == 0 && size() == capacity_) return Refusal::kTableFull;
+  const bool passing = is_passing(entry.producer);
+  if (!passing && live(entry, now_ns)) return Refusal::kProducerBusy;
+  if (entry.producer == 0 && !has_room()) return Refusal::kTableFull;
   if (claims.size_ == rules_.claims_per_connection &&
       !silent(*claims.held_[stalest(claims)], now_ns)) {
     return Refusal::kTooManyProducers;
@@ -55,21 +116,21 @@ Refusal ProducerTable::may_speak(Entry& entry, ProducerClaims& claims,
   return Refusal::kNone;
 }
 
-bool ProducerTable::judged(Entry& entry, std::uint64_t producer, std::uint64_t next,
-                           ProducerClaims& claims, std::int64_t now_ns) noexcept {
-  if (entry.producer == 0) {
-    entry.producer = producer;
-    ++size_;
-  }
-  entry.next = next;
+ProducerTable::Spoken ProducerTable::judged(std::uint64_t producer, ProducerClaims& claims,
+                                            std::int64_t now_ns) noexcept {
+  Entry& known = at(producer);
+  const bool forgot = known.producer == 0 && size() == capacity_;
+  Entry& entry = known.producer == 0 ? add(producer) : known;
   entry.heard_ns = now_ns;
-  if (entry.owner == &claims) return false;
-  const bool taken_over = entry.owner != nullptr;
-  if (taken_over) give_up(entry);
+  if (entry.owner == &claims) return {entry};
+  const bool passing = is_passing(producer);
+  const bool taken_over = entry.owner != nullptr && !passing;
+  if (entry.owner != nullptr) give_up(entry);
+  if (passing) speak_again(entry);
   if (claims.size_ == rules_.claims_per_connection) give_up(claims, stalest(claims));
   claims.held_[claims.size_++] = &entry;
   entry.owner = &claims;
-  return taken_over;
+  return {entry, taken_over, forgot};
 }
 
 bool ProducerTable::live(const Entry& entry, std::int64_t now_ns) const noexcept {
@@ -77,8 +138,10 @@ bool ProducerTable::live(const Entry& entry, std::int64_t now_ns) const noexcept
 }
 
 void ProducerTable::give_up(ProducerClaims& claims, std::size_t index) noexcept {
-  claims.held_[index]->owner = nullptr;
+  Entry& entry = *claims.held_[index];
+  entry.owner = nullptr;
   claims.held_[index] = claims.held_[--claims.size_];
+  if (is_passing(entry.producer)) fall_silent(entry);
 }
 
 void ProducerTable::give_up(Entry& entry) noexcept {
@@ -93,13 +156,17 @@ void ProducerTable::release(ProducerClaims& claims) noexcept {
 
 Status ProducerTable::set(std::uint64_t producer, std::uint64_t next) noexcept {
   if (producer == 0) return Status::kInvalidArgument;
-  Entry& entry = at(producer);
-  if (entry.producer == 0) {
-    if (size() == capacity_) return Status::kTooLarge;
-    entry.producer = producer;
-    ++size_;
+  Entry& known = at(producer);
+  if (known.producer == 0 && !has_room()) {
+    if (!is_passing(producer)) return Status::kTooLarge;
+    ++forgotten_;
+    return Status::kOk;
   }
+  Entry& entry = known.producer == 0 ? add(producer) : known;
   entry.next = entry.durable_next = next;
+  if (!is_passing(producer)) return Status::kOk;
+  speak_again(entry);
+  fall_silent(entry);
   return Status::kOk;
 }
 
@@ -108,16 +175,21 @@ Status ProducerTable::visit_state(StateVisitor& visitor) noexcept {
   std::size_t count = size();
   visitor.value(count);
   if (!visitor.restores()) {
-    for (Entry& entry : slots_) {
-      // Not the entry's own: what a visitor does to what it is shown must not move it.
-      std::uint64_t producer = entry.producer;
-      std::uint64_t next = entry.next;
-      if (producer != 0) visitor.values(producer, next);
+    // Not the entry's own: what a visitor does to what it is shown must not move it.
+    const auto show = [&](std::uint64_t producer, std::uint64_t next) {
+      visitor.values(producer, next);
+    };
+    for (std::uint32_t i = oldest_; i != kNone; i = entries_[i].newer) {
+      show(entries_[i].producer, entries_[i].next);
+    }
+    for (const Entry& entry : entries_.first(size())) {
+      const bool shown = is_passing(entry.producer) && entry.owner == nullptr;
+      if (!shown) show(entry.producer, entry.next);
     }
     return Status::kOk;
   }
   reset(rules_);
-  Status status = count > capacity_ ? Status::kTooLarge : Status::kOk;
+  Status status = Status::kOk;
   for (std::size_t i = 0; i < count && ok(status); ++i) {
     std::uint64_t producer = 0;
     std::uint64_t next = 0;

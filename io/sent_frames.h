@@ -14,7 +14,7 @@ struct SentFrame {
   std::uint64_t first_row = 0;  // counted over all rows of the client
   std::uint64_t first_sequence = 0;
   std::uint64_t rows = 0;
-  std::string bytes;  // kept only with a producer
+  std::string bytes;  // empty: not kept
 
   std::uint64_t end() const { return first_sequence + rows; }
 };

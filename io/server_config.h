@@ -49,7 +49,7 @@ struct ServerConfig {
   bool observe_rows_only = false;
 
   std::uint32_t max_sessions = 64;       // connections at one time, on each endpoint
-  std::uint32_t max_producers = 65'536;  // that will ever be told apart; they are never forgotten
+  std::uint32_t max_producers = 65'536;  // told apart; only passing ones are ever forgotten
   std::uint32_t max_producers_per_connection = 16;  // that it may speak for at one time; 1 to 64
   std::uint32_t frame_cap = 64 * 1024;  // bytes of one request; must hold the largest row
 

@@ -32,7 +32,10 @@ typedef enum windhover_durability {
 /* Strings are borrowed for the length of the call; NULL is as "". */
 typedef struct windhover_client_options {
   size_t struct_size;
-  uint64_t producer;       /* not 0: rows survive a broken connection, each exactly once */
+  /* Whose stream this is: rows then survive a broken connection, each exactly once. 0: a number is
+   * drawn, for as long as this client connects again. Another, below 2^63, is the stream's for
+   * good: the next process can take it up. */
+  uint64_t producer;
   uint64_t first_sequence; /* of the first row that this client sends */
   int begins_here;         /* 1: rows before first_sequence are not to be had */
   windhover_durability durability;
@@ -47,7 +50,7 @@ typedef struct windhover_client_options {
   uint32_t reply_timeout_ms;   /* 10,000, without a byte coming or going */
   uint32_t retry_for_ms;       /* for which reconnect goes on trying: 60,000; 0: once */
   int wire_float;              /* 1: features and targets travel as 32-bit floats */
-  size_t resend_bytes;         /* of rows kept to be sent again, with a producer: 16 MiB */
+  size_t resend_bytes;         /* of rows kept to be sent again: 16 MiB */
 } windhover_client_options;
 WINDHOVER_API void windhover_client_options_init(windhover_client_options* options, size_t size);
 
@@ -66,8 +69,8 @@ WINDHOVER_API windhover_status windhover_client_connect(windhover_client* client
                                                         const char* address,
                                                         const windhover_client_options* options);
 
-/* To the same address again, for retry_for_ms; sends again what was not acknowledged, if there is a
- * producer. WINDHOVER_REFUSED with windhover_client_missing() > 0: the server lost rows that are no
+/* To the same address again, for retry_for_ms; sends again what was not acknowledged.
+ * WINDHOVER_REFUSED with windhover_client_missing() > 0: the server lost rows that are no
  * longer kept here; go_back or leave_missing comes next. */
 WINDHOVER_API windhover_status windhover_client_reconnect(windhover_client* client);
 WINDHOVER_API windhover_status windhover_client_close(windhover_client* client);
@@ -103,7 +106,7 @@ WINDHOVER_API windhover_status windhover_client_wait(windhover_client* client);
 typedef struct windhover_totals {
   size_t struct_size;
   uint64_t sent, accepted, refused, duplicate;
-  uint64_t unknown; /* on their way when a connection without a producer broke */
+  uint64_t unknown; /* on their way to a server that has forgotten the producer drawn for them */
   uint64_t durable; /* of the acknowledged rows, oldest first, those on the server's disk */
   uint64_t lost;    /* acknowledged, lost by the server, and not sent again */
   uint64_t head;    /* rows that the server had accepted, at the newest acknowledgement */

@@ -66,7 +66,6 @@ Status ProducerCapture::read(Source& source, ProducerTable& table) noexcept {
   Status status = source.read(std::span(bytes).first(8));
   if (!ok(status)) return status;
   const std::uint64_t count = load_number(bytes.data());
-  if (count > table.capacity()) return Status::kTooLarge;
   for (std::uint64_t i = 0; i < count && ok(status); ++i) {
     status = source.read(bytes);
     if (!ok(status)) return status;

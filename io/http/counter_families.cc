@@ -70,6 +70,8 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
     {Io::kFramesRefusedTableFull, "frames_refused", "reason", "table_full", ""},
     {Io::kProducersTakenOver, "producers_taken_over", "", "",
      "Producers silent for producer_timeout and then spoken for by another connection."},
+    {Io::kProducersForgotten, "producers_forgotten", "", "",
+     "Producers that were drawn for one stream and made room for others: the table is full."},
     {Io::kWindowFullWaits, "window_full_waits", "", "",
      "Frames that waited because the window was full: the learner is behind."},
     {Io::kLogBehindWaits, "log_behind_waits", "", "",

@@ -315,7 +315,7 @@ int claim() {
     ProducerClaims& owner = owners[producer - 1];
     ProducerEntry& entry = table->at(name);
     const bool may = table->may_speak(entry, owner, 1) == Refusal::kNone;
-    if (may) table->judged(entry, name, producer, owner, 1);
+    if (may) table->judged(name, owner, 1).entry.next = producer;
     all = may && all;
   };
   for (std::uint64_t i = 0; i < kProducers; ++i) claim_next();

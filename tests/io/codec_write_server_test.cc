@@ -16,15 +16,16 @@ namespace windhover::testing::codec_write_server_test {
 namespace {
 
 TEST(Codec, ProducerStatusSurvivesTheWire) {
-  const v1::Response response =
-      round_trip(kSmallReplyBound, std::uint64_t{7},
-                 ProducerStatusReply{UINT64_MAX, true, UINT64_MAX - 1, UINT64_MAX - 2, true});
+  const v1::Response response = round_trip(
+      kSmallReplyBound, std::uint64_t{7},
+      ProducerStatusReply{UINT64_MAX, true, UINT64_MAX - 1, UINT64_MAX - 2, true, UINT64_MAX - 3});
   const v1::ProducerStatusResult& status = response.producer_status_result();
   EXPECT_EQ(status.producer(), UINT64_MAX);
   EXPECT_TRUE(status.known());
   EXPECT_EQ(status.next(), UINT64_MAX - 1);
   EXPECT_EQ(status.durable_next(), UINT64_MAX - 2);
   EXPECT_TRUE(status.live());
+  EXPECT_EQ(status.forgotten_mark(), UINT64_MAX - 3);
 }
 
 TEST(Codec, TakeCheckpointSurvivesTheWire) {

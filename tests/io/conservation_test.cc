@@ -300,10 +300,10 @@ TEST(Conservation, LargeFramesHaveTheirTurnBesideASaturatingSender) {
   saturating.join();
 }
 
-TEST(Conservation, WithoutAProducerABrokenConnectionIsReported) {
+TEST(Conservation, WhereNothingIsSentAgainABrokenConnectionIsReported) {
   auto server = std::make_unique<TestServer>(small_server(), small_engine(), false);
   Client client;
-  ASSERT_EQ(client.connect(server->observe_address()), Status::kOk);
+  ASSERT_EQ(client.connect(server->observe_address(), {.resend = false}), Status::kOk);
   ASSERT_EQ(client.send_observe(TestRows(100).rows()), Status::kOk);
   client.close();
   ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();

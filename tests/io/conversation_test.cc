@@ -227,6 +227,44 @@ TEST(Conversation, SilentProducerMayBeTakenOverAndKeepsItsSequence) {
   EXPECT_EQ(shared.engine->head(), 15U);
 }
 
+TEST(Conversation, OnlyADrawnProducerGoesOverAGapWhereItSaysThatItBeginsThere) {
+  const std::uint64_t drawn = kFirstPassingProducer + 1;
+  Shared shared;
+  Peer peer(shared);
+  ASSERT_EQ(peer.send(drawn, 0, 10).observe_ack().producer_next(), 10U);
+  EXPECT_EQ(peer.send_reason(drawn, 15, 5), v1::REASON_SEQUENCE_GAP);
+  const v1::Response over = peer.begin_at(drawn, 15, 5);
+  EXPECT_EQ(over.observe_ack().accepted(), 5U);
+  EXPECT_EQ(over.observe_ack().duplicate(), 0U);
+  EXPECT_EQ(over.observe_ack().producer_next(), 20U);
+  EXPECT_EQ(peer.begin_at(drawn, 12, 10).observe_ack().duplicate(), 8U);
+  ASSERT_EQ(peer.send(7, 0, 10).observe_ack().accepted(), 10U);
+  EXPECT_EQ(peer.begin_at(7, 15, 5).refusal().reason(), v1::REASON_SEQUENCE_GAP);
+}
+
+TEST(Conversation, DrawnProducersMakeRoomAndThatIsToldByTheMark) {
+  Shared shared(2);
+  Peer stays(shared);
+  EXPECT_EQ(stays.welcome.welcome().forgotten_mark(), 0U);
+  ASSERT_EQ(stays.send(7, 0, 10).observe_ack().accepted(), 10U);
+  std::uint64_t mark = 0;
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    Peer peer(shared);
+    ASSERT_EQ(peer.send(kFirstPassingProducer + i, 0, 1).observe_ack().accepted(), 1U);
+    const v1::ProducerStatusResult known = peer.where(kFirstPassingProducer + i);
+    EXPECT_TRUE(known.known());
+    EXPECT_NE(known.forgotten_mark(), mark);
+    mark = known.forgotten_mark();
+    EXPECT_EQ(Peer(shared).welcome.welcome().forgotten_mark(), mark);
+  }
+  EXPECT_EQ(shared.count(IoCounter::kProducersForgotten), 2U);
+  EXPECT_FALSE(stays.where(kFirstPassingProducer + 1).known());
+  // Two that somebody speaks for, and no room for a third.
+  Peer speaks(shared);
+  ASSERT_EQ(speaks.send(kFirstPassingProducer + 4, 0, 1).observe_ack().accepted(), 1U);
+  EXPECT_EQ(Peer(shared).send_reason(kFirstPassingProducer + 5, 0, 1), v1::REASON_TABLE_FULL);
+}
+
 TEST(Conversation, ProducerStatusTellsAndClaimsNothing) {
   Shared shared;
   Peer peer(shared);

@@ -1,5 +1,8 @@
 #include "windhover/io/producer_table.h"
 
+#include <algorithm>
+#include <map>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -22,7 +25,10 @@ class ProducerTableTest : public ::testing::Test {
                 std::int64_t now_ns = 0) {
     const Refusal refusal = may(producer, claims, now_ns);
     if (refusal == Refusal::kNone) {
-      taken_over_ = table_.judged(table_.at(producer), producer, next, claims, now_ns);
+      const auto spoken = table_.judged(producer, claims, now_ns);
+      spoken.entry.next = next;
+      taken_over_ = spoken.taken_over;
+      forgot_ = spoken.forgot;
     }
     return refusal;
   }
@@ -33,6 +39,7 @@ class ProducerTableTest : public ::testing::Test {
   ProducerClaims first_;
   ProducerClaims second_;
   bool taken_over_ = false;
+  bool forgot_ = false;
 };
 
 TEST_F(ProducerTableTest, AskingWhetherOneMaySpeakClaimsNothing) {
@@ -153,10 +160,147 @@ TEST_F(ProducerTableTest, StateThatCannotBeLeavesTheTableEmpty) {
     EXPECT_EQ(table_.size(), 0U);
     return status;
   };
-  EXPECT_EQ(restore({11}), Status::kTooLarge);
+  EXPECT_EQ(restore({11, 1, 1, 2, 1, 3, 1, 4, 1, 5, 1, 6, 1, 7, 1, 8, 1, 9, 1, 10, 1, 11, 1}),
+            Status::kTooLarge);
   EXPECT_EQ(restore({2, 7, 1, 7, 2}), Status::kMalformed);  // twice
   EXPECT_EQ(restore({2, 7, 1, 0, 2}), Status::kMalformed);
   EXPECT_EQ(table_.set(0, 1), Status::kInvalidArgument);
+}
+
+constexpr std::uint64_t kDrawn = kFirstPassingProducer;
+
+TEST_F(ProducerTableTest, ThePassingOneThatFellSilentFirstMakesRoom) {
+  for (std::uint64_t p = 1; p <= 4; ++p) ASSERT_EQ(judge(p, 1, second_), Refusal::kNone);
+  for (const std::uint64_t p : {5, 6, 7}) {
+    ASSERT_EQ(judge(p | kDrawn, 10 * p, first_), Refusal::kNone);
+    table_.release(first_);
+  }
+  for (const std::uint64_t p : {8, 9, 10}) ASSERT_EQ(judge(p | kDrawn, 1, first_), Refusal::kNone);
+  // One that has come again is not the first to have fallen silent.
+  ProducerClaims third;
+  ASSERT_EQ(judge(5 | kDrawn, 60, third), Refusal::kNone);
+  table_.release(third);
+  EXPECT_FALSE(forgot_);
+  EXPECT_EQ(judge(11 | kDrawn, 1, third), Refusal::kNone);
+  EXPECT_TRUE(forgot_);
+  EXPECT_EQ(table_.at(6 | kDrawn).producer, 0U);
+  EXPECT_EQ(judge(12, 1, third), Refusal::kNone);
+  EXPECT_EQ(table_.at(7 | kDrawn).producer, 0U);
+  EXPECT_EQ(table_.at(5 | kDrawn).next, 60U);
+  EXPECT_EQ(judge(13 | kDrawn, 1, third), Refusal::kNone);
+  EXPECT_EQ(table_.at(5 | kDrawn).producer, 0U);
+  EXPECT_EQ(table_.size(), 10U);
+  // Of the rest somebody speaks for each, or it may come again.
+  ProducerClaims fourth;
+  EXPECT_EQ(judge(14 | kDrawn, 1, fourth), Refusal::kTableFull);
+  EXPECT_EQ(judge(14, 1, fourth), Refusal::kTableFull);
+  table_.release(second_);
+  EXPECT_EQ(judge(14, 1, fourth), Refusal::kTableFull);
+}
+
+TEST_F(ProducerTableTest, APassingOneGoesAtOnceToTheConnectionThatComesAfter) {
+  ASSERT_EQ(judge(7 | kDrawn, 10, first_), Refusal::kNone);
+  ASSERT_EQ(judge(7 | kDrawn, 12, second_), Refusal::kNone);
+  EXPECT_FALSE(taken_over_);
+  EXPECT_EQ(first_.size(), 0U);
+  EXPECT_EQ(table_.at(7 | kDrawn).owner, &second_);
+  ASSERT_EQ(judge(7 | kDrawn, 12, first_), Refusal::kNone);  // what the old one had sent before
+  EXPECT_EQ(second_.size(), 0U);
+}
+
+TEST_F(ProducerTableTest, TheMarkSaysWhetherOneMayHaveBeenForgotten) {
+  table_.reset({.start = 5});
+  for (std::uint64_t p = 1; p <= 9; ++p) ASSERT_EQ(table_.set(p | kDrawn, 1), Status::kOk);
+  EXPECT_EQ(table_.forgotten_mark(), 0U);
+  ASSERT_EQ(table_.set(10 | kDrawn, 1), Status::kOk);
+  const std::uint64_t full = table_.forgotten_mark();
+  EXPECT_NE(full, 0U);
+  ASSERT_EQ(table_.set(10 | kDrawn, 2), Status::kOk);
+  EXPECT_EQ(table_.forgotten_mark(), full);
+  ASSERT_EQ(table_.set(11 | kDrawn, 1), Status::kOk);
+  EXPECT_NE(table_.forgotten_mark(), full);
+  EXPECT_NE(table_.forgotten_mark(), 0U);
+}
+
+TEST_F(ProducerTableTest, ARestoredTableForgetsTheSameNext) {
+  for (const std::uint64_t p : {3, 1, 4, 5, 9}) {
+    ASSERT_EQ(judge(p | kDrawn, p, first_), Refusal::kNone);
+    table_.release(first_);
+  }
+  ASSERT_EQ(judge(3 | kDrawn, 33, first_), Refusal::kNone);
+  table_.release(first_);
+  ASSERT_EQ(judge(2 | kDrawn, 2, second_), Refusal::kNone);  // goes on
+  ASSERT_EQ(judge(7, 7, second_), Refusal::kNone);
+  Tape tape;
+  ASSERT_EQ(table_.visit_state(tape), Status::kOk);
+  tape.restoring = true;
+  MappedBlock block(1 << 16);
+  Arena arena(block.bytes());
+  ProducerTable smaller(arena, 6);
+  smaller.reset();
+  ASSERT_EQ(smaller.visit_state(tape), Status::kOk);
+  EXPECT_EQ(smaller.size(), 6U);
+  EXPECT_EQ(smaller.at(1 | kDrawn).producer, 0U);
+  EXPECT_EQ(smaller.at(3 | kDrawn).next, 33U);
+  EXPECT_EQ(smaller.at(7).next, 7U);
+  for (const std::uint64_t p : {4, 5, 9, 3, 2}) {
+    EXPECT_EQ(smaller.at(p | kDrawn).next, p == 3 ? 33 : p);
+    ASSERT_EQ(smaller.set(100 + p, 1), Status::kOk);
+    EXPECT_EQ(smaller.at(p | kDrawn).producer, 0U);
+  }
+  // A checkpoint of a server with more room: who may be forgotten is.
+  EXPECT_EQ(smaller.set(8 | kDrawn, 1), Status::kOk);
+  EXPECT_EQ(smaller.at(8 | kDrawn).producer, 0U);
+  EXPECT_EQ(smaller.set(8, 1), Status::kTooLarge);
+}
+
+// Against a list that is searched from end to end, with searches that run into each other.
+TEST_F(ProducerTableTest, ForgettingLosesNoOther) {
+  std::mt19937_64 random(20261127);
+  std::map<std::uint64_t, std::uint64_t> next;
+  std::vector<std::uint64_t> silent;  // passing ones, longest first
+  std::vector<ProducerClaims> connections(3);
+  std::vector<std::vector<std::uint64_t>> speaks(3);
+  std::uint64_t forgotten = 0;
+  const auto hush = [&](std::size_t c) {
+    // In the order in which the table lets go of them.
+    for (; !speaks[c].empty(); speaks[c].pop_back()) {
+      if (is_passing(speaks[c].back())) silent.push_back(speaks[c].back());
+    }
+    table_.release(connections[c]);
+  };
+  for (std::uint64_t step = 1; step <= 20'000; ++step) {
+    const std::size_t c = random() % connections.size();
+    if (random() % 3 == 0 || speaks[c].size() == 4) hush(c);
+    const bool lasting = random() % 64 == 0;
+    const std::uint64_t producer = lasting ? 1 + random() % 4 : kDrawn + random() % 24;
+    bool others = false;
+    for (std::size_t i = 0; i < 3; ++i)
+      others = others || (i != c && std::ranges::count(speaks[i], producer) > 0);
+    if (others) continue;
+    const bool known = next.contains(producer);
+    const Refusal refusal = judge(producer, step, connections[c]);
+    if (!known && next.size() == 10 && silent.empty()) {
+      ASSERT_EQ(refusal, Refusal::kTableFull);
+      continue;
+    }
+    ASSERT_EQ(refusal, Refusal::kNone);
+    if (!known && next.size() == 10) {
+      next.erase(silent.front());
+      silent.erase(silent.begin());
+      ++forgotten;
+    }
+    next[producer] = step;
+    std::erase(silent, producer);
+    if (std::ranges::count(speaks[c], producer) == 0) speaks[c].push_back(producer);
+    ASSERT_EQ(table_.size(), next.size());
+    for (std::uint64_t p = 0; p < 24; ++p) {
+      const auto at = next.find(kDrawn + p);
+      ASSERT_EQ(table_.at(kDrawn + p).producer, at == next.end() ? 0 : kDrawn + p);
+      ASSERT_EQ(table_.at(kDrawn + p).next, at == next.end() ? 0 : at->second);
+    }
+  }
+  EXPECT_GT(forgotten, 2'000U);
 }
 
 }  // namespace

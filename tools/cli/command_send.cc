@@ -76,10 +76,10 @@ void add_send(CLI::App& app) {
       ->transform(whole_number())
       ->capture_default_str();
   command
-      ->add_option("--producer", o.producer,
-                   "Not 0: when the connection breaks or the server is started anew nothing is "
-                   "lost or counted twice; a number "
-                   "for each stream")
+      ->add_option(
+          "--producer", o.producer,
+          "A number for each stream, below 2^63, with which another run of send, or another "
+          "client, can go on with it; 0: one is drawn for this run")
       ->transform(whole_number());
   command
       ->add_option("--first-sequence", o.first_sequence,
@@ -94,10 +94,8 @@ void add_send(CLI::App& app) {
   command->add_flag("--durable", o.durable,
                     "A row counts as accepted once it is on the server's disk");
   command
-      ->add_option(
-          "--resend-bytes", o.resend_bytes,
-          "With --producer: bytes of rows kept for a server that loses them; a pipe has no "
-          "others")
+      ->add_option("--resend-bytes", o.resend_bytes,
+                   "Bytes of rows kept for a server that loses them; a pipe has no others")
       ->transform(whole_number())
       ->capture_default_str();
   command
@@ -131,8 +129,7 @@ void add_send(CLI::App& app) {
       {{"windhover send house.csv --to 127.0.0.1:7171 --schema S.toml",
         "streams the rows of a file, and accounts for each"},
        {"cat house.csv | windhover send - --to 127.0.0.1:7171 --schema S.toml --producer 7",
-        "rows of a pipe; with a producer none is lost or counted twice when the connection "
-        "breaks"}});
+        "rows of a pipe, as a stream that another run with --append goes on with"}});
   command->callback([options] { run_send(*options); });
 }
 

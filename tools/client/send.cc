@@ -243,7 +243,7 @@ class Sender {
   }
 
   // Does one thing over the connection; when that breaks, connects again, and the client sends
-  // again what was not acknowledged, if there is a producer. The thing itself is not repeated.
+  // again what was not acknowledged. The thing itself is not repeated.
   void carry_through(const auto& action) {
     const Status status = action();
     if (ok(status)) return;
@@ -268,8 +268,7 @@ class Sender {
       if (!ok(status)) make_good(client_.missing());
       if (client_.totals().histories > before.histories) note_restart(before);
       if (again_) return;
-      // Without a producer this only reports that rows are unknown, which their number says.
-      if (ok(client_.wait_acknowledged()) || options_.producer == 0) return;
+      if (ok(client_.wait_acknowledged())) return;
       if (now() >= until) {
         give_up(fmt::format("the connection is lost again and again: {}", client_.error_text()));
       }

@@ -13,8 +13,8 @@ std::string SendReport::loss_text() const {
   std::string text;
   if (totals.unknown > 0) {
     text = fmt::format(
-        "{} rows may be lost: they were on their way when the connection broke; with --producer "
-        "NUMBER they would have been sent again",
+        "{} rows may be lost: they were on their way when the connection broke, and the server has "
+        "forgotten where they began",
         totals.unknown);
   }
   if (totals.lost > 0) {

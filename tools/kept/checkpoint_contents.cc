@@ -8,6 +8,7 @@
 
 #include "windhover/io/durable/error_text.h"
 #include "windhover/io/durable/log_format.h"
+#include "windhover/io/producer_table.h"
 #include "windhover/platform/checksum.h"
 #include "windhover/runtime/checkpoint/config_fields.h"
 #include "windhover/runtime/checkpoint/stream.h"
@@ -115,9 +116,11 @@ void for_each_producer(CheckpointReader& reader, const auto& visit) {
 
 }  // namespace
 
-std::uint64_t skip_producers(CheckpointReader& reader) {
+std::uint64_t count_lasting_producers(CheckpointReader& reader) {
   std::uint64_t count = 0;
-  for_each_producer(reader, [&](const auto&) { ++count; });
+  for_each_producer(reader, [&](const auto& bytes) {
+    if (!is_passing(load_number(bytes.data()))) ++count;
+  });
   return count;
 }
 

@@ -45,9 +45,9 @@ struct CheckpointContents {
 // what is wrong.
 CheckpointContents read_contents(CheckpointReader& reader);
 // The part before the engine's stream. RunError likewise. Skipping takes no memory, whatever a file
-// that is not verified says of their number, and gives how many there were.
+// that is not verified says of their number, and gives how many there were that are not passing.
 Producers read_producers(CheckpointReader& reader);
-std::uint64_t skip_producers(CheckpointReader& reader);
+std::uint64_t count_lasting_producers(CheckpointReader& reader);
 
 }  // namespace windhover
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "windhover/io/producer_table.h"
 #include "windhover/runtime/checkpoint/config_fields.h"
 #include "windhover/runtime/checkpoint/stream.h"
 #include "windhover/tools/error.h"
@@ -28,7 +29,7 @@ std::optional<KeptNeeds> needs_in(Result<CheckpointReader> opened) {
   if (!opened.ok()) return std::nullopt;
   CheckpointReader& reader = opened.value();
   KeptNeeds needs;
-  needs.producers = skip_producers(reader);
+  needs.producers = count_lasting_producers(reader);
   checkpoint::Reader stream(reader);
   const Result<checkpoint::Header> header = stream.begin();
   if (!header.ok()) return std::nullopt;
@@ -99,6 +100,9 @@ std::optional<KeptNeeds> kept_needs(const std::string& path) {
 
 std::uint64_t kept_producers(const std::string& path) {
   std::set<std::uint64_t> producers;
+  const auto insert = [&](std::uint64_t producer) {
+    if (producer != 0 && !is_passing(producer)) producers.insert(producer);
+  };
   look_into(path, [&](KeptFolder& folder) {
     std::optional<std::uint64_t> from;
     for (const std::uint64_t number : folder.checkpoints() | std::views::reverse) {
@@ -106,7 +110,7 @@ std::uint64_t kept_producers(const std::string& path) {
       if (!reader.ok()) continue;
       from = reader.value().facts().frames;
       for (const auto& [producer, next] : read_producers(reader.value())) {
-        producers.insert(producer);
+        insert(producer);
       }
       break;
     }
@@ -116,7 +120,7 @@ std::uint64_t kept_producers(const std::string& path) {
     LoggedFrame frame;
     std::span<const std::byte> payload;
     while (log.next(frame, payload)) {
-      if (frame.producer != 0) producers.insert(frame.producer);
+      insert(frame.producer);
     }
   });
   return producers.size();

@@ -13,7 +13,7 @@ namespace windhover {
 struct KeptNeeds {
   Horizon horizon = Horizon::kWindow;  // which rows the kept posterior stands on
   std::uint64_t waiting = 0;           // rows that the learner had not taken in
-  std::uint64_t producers = 0;
+  std::uint64_t producers = 0;         // that need a place: passing ones do not
 };
 
 // As the newest good checkpoint says; nothing: there is none, or no folder. Reads of each its first
@@ -21,8 +21,8 @@ struct KeptNeeds {
 // or one cannot be read so far. Where neither is the case the numbers are the larger ones of all.
 std::optional<KeptNeeds> kept_needs(const std::string& folder);
 
-// Producers of the newest good checkpoint and of the log after it, which is read to its end; 0:
-// there is nothing that could be read.
+// Producers, but for passing ones, of the newest good checkpoint and of the log after it, which is
+// read to its end; 0: there is nothing that could be read.
 std::uint64_t kept_producers(const std::string& folder);
 
 }  // namespace windhover

@@ -156,14 +156,14 @@ def test_rows_lost_while_it_asked_are_told_at_the_end_of_a_block(daemon, rows, f
     server = daemon()
     X, y = rows(2000)
     with pytest.raises(windhover.Disconnected, match="of 1000 rows"):
-        with connect(server) as m:
+        with connect(server, resend=False) as m:
             m.observe(X[:1000], y[:1000])
             m.wait()
             freeze(server)
             m.observe(X[1000:], y[1000:])
             server.kill()
             server.start()
-            m.predict(X[:1])
+            m.producer_status(1)  # on the connection of the rows
 
 
 def test_asyncio_comes_with_the_package():

@@ -1,6 +1,6 @@
 """Client of Windhover: rows to a live posterior, predictions with uncertainty back.
 
-    with windhover.connect("127.0.0.1:7171", model="clicks", producer=7) as m:
+    with windhover.connect("127.0.0.1:7171", model="clicks") as m:
         m.observe(X, y)
         lower, upper = m.predict(X).interval(0.9)
 
@@ -21,6 +21,7 @@ from .errors import (
     ProtocolError,
     Reason,
     Refused,
+    RowsLostWarning,
     RowsMissing,
     RowsRefused,
     RowsRefusedWarning,
@@ -67,6 +68,7 @@ __all__ = [
     "Provenance",
     "Reason",
     "Refused",
+    "RowsLostWarning",
     "RowsMissing",
     "RowsRefused",
     "RowsRefusedWarning",

@@ -57,6 +57,7 @@ def connect(
     certificate: str | os.PathLike[str] = "",
     key: str | os.PathLike[str] = "",
     producer: int = 0,
+    resend: bool = True,
     first_sequence: int | Literal["next"] = 0,
     begins_here: bool = False,
     durable: bool | None = None,
@@ -80,6 +81,7 @@ def connect(
         certificate=os.fspath(certificate),
         key=os.fspath(key),
         producer=producer,
+        resend=resend,
         begins_here=begins_here,
         durable=durable,
         fingerprint=fingerprint,
@@ -154,7 +156,7 @@ class Client(Shared):
     async def wait(self) -> Totals:
         """Waits until all rows are acknowledged."""
         await self._run(self._rows, self._rows.wait_acknowledged())
-        self._settle_refused(stacklevel=2)
+        self._settle(stacklevel=2)
         return self.totals
 
     async def reconnect(self) -> None:

@@ -87,8 +87,8 @@ class Client(Shared):
         Raises:
             InvalidInput: X and y do not belong together or to the model; nothing was sent.
             Refused: the server refuses a whole frame, of this call or an earlier one.
-            Disconnected: without a producer; see `totals` for what is unknown.
-            RowsMissing: after a reconnection; rows of this call from `next_sequence` on were not
+            Disconnected: without `resend`; see `totals` for what is unknown.
+            RowsMissing: of a producer that was given, after a reconnection; rows of this call from `next_sequence` on were not
                 handed over.
             TimedOut: no room for `reply_timeout` seconds; likewise, go on from `next_sequence`.
         """
@@ -102,17 +102,18 @@ class Client(Shared):
             Refused, Disconnected, RowsMissing, TimedOut: as observe().
         """
         self._run(self._rows, self._rows.wait_acknowledged())
-        self._settle_refused(stacklevel=2)
+        self._settle(stacklevel=2)
         return self.totals
 
     def reconnect(self) -> None:
         """Connects again, at once and then after pauses of 50 ms to 2 s, for `retry_for` seconds.
 
-        With a producer every row that was not acknowledged is sent again, and so is what was
-        acknowledged and the server no longer has, as far as it is kept.
+        Unless `resend` is False every row that was not acknowledged is sent again, and so is what
+        was acknowledged and the server no longer has, as far as it is kept.
 
         Raises:
-            RowsMissing: rows are missing that are no longer kept; the connection is open.
+            RowsMissing: of a producer that was given: rows are missing that are no longer kept; the
+                connection is open.
             Unreachable, TimedOut, Disconnected, Refused: it gave up.
         """
         self._run(self._rows, self._rows.reconnect())

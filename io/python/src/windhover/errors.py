@@ -231,6 +231,13 @@ class PosteriorWarning(WindhoverWarning):
     """An answer came from a posterior whose status is not ok."""
 
 
+class RowsLostWarning(WindhoverWarning):
+    """The server came back without rows that it had acknowledged and that were no longer kept here.
+
+    They are in `totals.lost`.
+    """
+
+
 class RowsRefusedWarning(WindhoverWarning):
     """As `RowsRefused`, where `refused_rows="warn"`."""
 

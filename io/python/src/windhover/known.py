@@ -32,6 +32,10 @@ class Known:
             raise InvalidInput(f'refused_rows={refused_rows!r}: "raise", "warn" or "keep"')
         if not 0 <= options.producer < 2**64:
             raise InvalidInput(f"producer={options.producer}: 0 to 2^64 - 1")
+        if options.producer and not options.resend:
+            raise InvalidInput("resend=False is of rows without a producer")
+        if not options.producer and (options.first_sequence != 0 or options.begins_here):
+            raise InvalidInput("first_sequence and begins_here are of a producer that is given")
         if not options.token.isascii() or len(options.token) > 256:
             raise InvalidInput("a token is ASCII, at most 256 bytes")
         places = [text for text in (address, query) if text]

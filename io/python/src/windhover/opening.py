@@ -21,6 +21,7 @@ def connect(
     certificate: str | os.PathLike[str] = "",
     key: str | os.PathLike[str] = "",
     producer: int = 0,
+    resend: bool = True,
     first_sequence: int | Literal["next"] = 0,
     begins_here: bool = False,
     durable: bool | None = None,
@@ -46,12 +47,15 @@ def connect(
         server_name: that its certificate must have; empty: the address's host.
         certificate, key: files of this client's own, for a server that asks who it is; the key may
             stand in the certificate's file.
-        producer: not 0, a number of this stream's own: rows survive a broken connection exactly
-            once. 0: rows that are on their way then are learned or lost, and the call that notices
-            raises Disconnected.
-        first_sequence: number of the first row this client sends. 0: rows that the server has
-            already are counted as duplicate. "next": this client's rows come after those.
-        begins_here: the rows before first_sequence are not to be had: a server that does not know
+        producer: whose stream this is: rows survive a broken connection exactly once. 0: a number
+            is drawn, for as long as this client lives. Another one, below 2^63, is the stream's for
+            good: the next process can take it up.
+        resend: False: rows that are on their way when a connection breaks are learned or lost, the
+            call that notices raises Disconnected, and no rows are kept here.
+        first_sequence: of a producer that is given, the number of the first row this client sends.
+            0: rows that the server has already are counted as duplicate. "next": this client's rows
+            come after those.
+        begins_here: likewise; the rows before first_sequence are not to be had: a server that does not know
             the producer begins there. Otherwise it refuses, unless first_sequence is 0.
         durable: True: fail where an acknowledgement would not mean the disk. False: acknowledge at
             once. None: whatever the server offers.
@@ -59,13 +63,12 @@ def connect(
         connect_timeout, reply_timeout: seconds; the latter without a byte coming or going.
         single_precision: True: send 32-bit numbers. None: where X and y are 32-bit themselves.
         max_rows_per_frame: 0: as many as the server takes.
-        resend_bytes: with a producer, bytes of rows kept to be sent again: those on their way, for
-            which observe() waits when they are more, and as many acknowledged ones as there is room
+        resend_bytes: bytes of rows kept to be sent again: those on their way, for which observe() waits when they are more, and as many acknowledged ones as there is room
             for until the server has them on disk.
         retry_for: seconds for which connecting again goes on trying; 0: once.
         reconnect: connect again without being asked when the connection has broken. Rows then go on
-            by themselves with a producer; without one the call that notices raises, and the next
-            connects. Questions are asked again.
+            by themselves; without `resend` the call that notices raises, and the next connects.
+            Questions are asked again.
         refused_rows: what wait() does when rows were refused: "raise" RowsRefused, "warn" with
             RowsRefusedWarning, or "keep" them for take_refused_rows().
 
@@ -84,6 +87,7 @@ def connect(
         certificate=os.fspath(certificate),
         key=os.fspath(key),
         producer=producer,
+        resend=resend,
         begins_here=begins_here,
         durable=durable,
         fingerprint=fingerprint,

@@ -19,6 +19,7 @@ class Options:
     certificate: str = ""
     key: str = ""
     producer: int = 0
+    resend: bool = True
     first_sequence: int | None = 0  # None: where the server stands
     begins_here: bool = False
     durable: bool | None = None
@@ -44,7 +45,8 @@ class Totals:
         accepted: rows that the server stored.
         refused: rows that it did not take.
         duplicate: rows that it had judged already.
-        unknown: without a producer: on their way when a connection broke, learned or lost.
+        unknown: on their way when a connection broke, learned or lost: without `resend`, or where
+            the server has forgotten this client meanwhile.
         frames_sent, frames_acknowledged: messages of rows.
         head: the server's observations from everybody, as of the newest acknowledgement.
         producer_next: the sequence number that the server expects next, as last heard.
@@ -111,6 +113,8 @@ class ProducerState:
         next: the sequence number expected next; 0 where it is not known.
         durable_next: its rows below this one are on the server's disk, or were refused.
         live: a connection speaks for it, be it this one.
+        forgotten_mark: 0: no producer was forgotten. Otherwise one that is not known may have been,
+            unless this is what it was before.
     """
 
     producer: int = 0
@@ -118,3 +122,4 @@ class ProducerState:
     next: int = 0
     durable_next: int = 0
     live: bool = False
+    forgotten_mark: int = 0

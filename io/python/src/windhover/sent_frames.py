@@ -16,7 +16,7 @@ class SentFrame:
     first_row: int  # counted over all rows of the client
     first_sequence: int
     rows: int
-    bytes: bytes  # kept only with a producer
+    bytes: bytes  # empty: not kept
 
     @property
     def end(self) -> int:

@@ -13,7 +13,15 @@ import numpy as np
 from . import frames as wire
 from . import windhover_pb2 as pb
 from .asked import Asked
-from .errors import InvalidInput, ProtocolError, Reason, Refused, RowsRefusedWarning
+from .errors import (
+    InvalidInput,
+    ProtocolError,
+    Reason,
+    Refused,
+    RowsLostWarning,
+    RowsRefusedWarning,
+    times,
+)
 from .events import Event
 from .known import OTHER_COLUMNS, Known
 from .options import Joined, Options, ProducerState
@@ -41,7 +49,7 @@ class Shared(Known):
         """At the end of a block: rows are on their way, or were refused or lost and nobody said so."""
         rows = self._rows
         return not rows.ended and bool(
-            self.outstanding_rows or rows._refused_count or rows._rows_lost
+            self.outstanding_rows or rows._refused_count or rows._rows_lost or rows._rows_missed
         )
 
     def _close_all(self) -> None:
@@ -85,7 +93,14 @@ class Shared(Known):
             rows = dataclasses.replace(rows, weights=column)
         return self._rows.observe(rows)
 
-    def _settle_refused(self, stacklevel: int) -> None:
+    def _settle(self, stacklevel: int) -> None:
+        """Says what became of rows that were not learned, once all are acknowledged."""
+        if missed := self._rows.take_missed():
+            text = (
+                f"the server came back without {times(missed, 'row')} that it had acknowledged, and "
+                "they are no longer kept here"
+            )
+            warnings.warn(RowsLostWarning(text), stacklevel=stacklevel + 1)
         if self._refused_policy == "keep":
             return
         refused = self._rows.take_refused()

@@ -32,9 +32,8 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
         likelihood: "linear", "student-t", "heteroscedastic", "log-normal", "poisson",
             "negative-binomial", "binomial" or "zero-inflated-poisson"; or "mlp-linear".
         address, query, model, token, producer: of a server that runs, as for `windhover.connect`;
-            address None: a daemon of its own, which needs no producer. With an address and without
-            one a connection that breaks loses rows, and fit() or partial_fit() raises Disconnected.
-            fit() cannot empty a server: its rows come after those that the server has.
+            address None: a daemon of its own. fit() cannot empty a server: its rows come after those
+            that the server has.
         tls: ca, server_name, certificate and key, as for it: `{"ca": "ca.pem"}`.
         window_size: the posterior is that of the last so many rows.
         horizon: "window", "adaptive", "forgetting", "fading" or "all": which rows it stands on.

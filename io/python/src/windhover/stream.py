@@ -5,6 +5,7 @@ The semantics are those of the C++ client (`io/client_stream.h`).
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 from . import frames as wire
@@ -26,6 +27,7 @@ from .sent_frames import SentFrame
 from .steps import Steps
 
 WRITE_BYTES = 256 * 1024
+FIRST_PASSING = 1 << 63  # producers from this number on are drawn, and may be forgotten
 
 
 class Stream(Acknowledged):
@@ -35,10 +37,13 @@ class Stream(Acknowledged):
         super().__init__(address, options)
         self.missing: RowsMissing | None = None
         self.producer = ProducerState()
+        self.number = 0  # the producer's, given or drawn; 0: nothing is sent again
         self.next_sequence = 0
         self._begins: int | None = None  # the stream is to be taken up in the middle, here
         self._rows_lost = 0  # and wait_acknowledged() has not said so yet
+        self._rows_missed = 0  # likewise
         self._instance = 0
+        self._forgotten_mark = 0  # as the server said last
 
     # --- Connecting
 
@@ -46,55 +51,80 @@ class Stream(Acknowledged):
         yield from super().connect()
         self._instance = self.welcome.instance_id
         options = self.options
+        self.number = options.producer
+        if options.resend and not self.number:
+            self.number = FIRST_PASSING | secrets.randbits(63)
+        self._forgotten_mark = self.welcome.forgotten_mark
         if options.producer and self.welcome.observes:
             yield from self._ask_producer()
         first = options.first_sequence
         self.next_sequence = self.producer.next if first is None else first
         self._begins = self.next_sequence if options.begins_here else None
 
+    @property
+    def _passing(self) -> bool:
+        return self.number >= FIRST_PASSING
+
     def _ask_producer(self) -> Steps[None]:
-        self.producer = yield from self.ask_producer(self.options.producer)
+        self.producer = yield from self.ask_producer(self.number)
         self.totals.producer_next = self.producer.next
-        if self.producer.live:
+        self._forgotten_mark = self.producer.forgotten_mark
+        if self.producer.live and not self._passing:
             self.close()
             raise refusal(Reason.PRODUCER_BUSY, 0, True)
 
     def ask_producer(self, producer: int) -> Steps[ProducerState]:
         question = pb.Request(producer_status=pb.ProducerStatus(producer=producer))
         r = yield from self.ask(question, "producer_status_result")
-        return ProducerState(r.producer, r.known, r.next, r.durable_next, r.live)
+        return ProducerState(r.producer, r.known, r.next, r.durable_next, r.live, r.forgotten_mark)
 
     def _take_up_again(self) -> Steps[None]:
         self.missing = None
         self._restoring_until = 0
         totals = self.totals
-        if not self.options.producer:
-            self._rows_lost += self.frames.rows_on_the_way
-            totals.unknown += self.frames.rows_on_the_way
-            self.frames.clear()
+        if not self.number:
+            self._give_up_outstanding()
         head = max(totals.head, self.welcome.head)
         yield from self._open()
         self._check_fingerprint()
+        most = max(self.next_sequence, totals.producer_next)
+        mark = self._forgotten_mark
+        asks = self.number != 0 and self.welcome.observes
+        asks = asks and (self.totals.sent > 0 or not self._passing)
+        if asks:
+            yield from self._ask_producer()
         before, self._instance = self._instance, self.welcome.instance_id
         if before != self._instance:
             totals.histories += 1
         self._mark = (0, 0)
-        if not self.options.producer:
+        perhaps_forgotten = (
+            self._passing
+            and not self.producer.known
+            and before == self._instance
+            and self._forgotten_mark not in (0, mark)
+        )
+        if not self.number or perhaps_forgotten:
+            self._give_up_outstanding()
+            self._begins = self.next_sequence
             totals.lost += self._lost(before, head)
             totals.head = self.welcome.head
             return
-        if not self.welcome.observes:
+        if not asks:
             return
-        most = max(self.next_sequence, totals.producer_next)
-        yield from self._ask_producer()
         if self.producer.next > most:
             self.close()
             text = "another client has sent rows as this producer"
             raise refusal(Reason.REFUSED, self.producer.next, True, text)
         yield from self._find_missing()
 
+    def _give_up_outstanding(self) -> None:
+        """Whether what is on its way was learned nobody can tell any more."""
+        self._rows_lost += self.frames.rows_on_the_way
+        self.totals.unknown += self.frames.rows_on_the_way
+        self.frames.clear()
+
     def _lost(self, instance_before: int, head_before: int) -> int:
-        """Without a producer: how many of these rows the server no longer has, at most."""
+        """Where nothing is sent again: how many of these rows the server no longer has, at most."""
         rows = 0
         if instance_before != self._instance:
             rows = self._accepted_by_instance
@@ -106,13 +136,17 @@ class Stream(Acknowledged):
     def _find_missing(self) -> Steps[None]:
         """What the server expects next is where this client goes on, if it still has the rows."""
         at = self.producer.next
-        if not self.producer.known and self._begins is not None:
-            at = self._begins
+        if self._begins is not None and (self._passing or not self.producer.known):
+            at = max(at, self._begins)
         kept = self.frames.first_kept(self.next_sequence)
         if at >= kept:
             return (yield from self._send_again(at))
         self.missing = RowsMissing(at, kept - at)
-        raise self.missing
+        if not self._passing:
+            raise self.missing
+        # Nobody else knows this stream, and could hand them in again.
+        self._rows_missed += kept - at
+        yield from self.leave_missing()
 
     def _send_again(self, at: int) -> Steps[None]:
         """Frames that were acknowledged come first and by themselves: what is said of them has been
@@ -168,17 +202,22 @@ class Stream(Acknowledged):
             raise Disconnected("not connected")
         return self.missing
 
+    def take_missed(self) -> int:
+        """How many rows were left behind since this was last asked: of a drawn producer."""
+        missed, self._rows_missed = self._rows_missed, 0
+        return missed
+
     def _leave_before(self, missing: RowsMissing, sequence: int) -> None:
         if sequence == missing.first:
             return
-        if self.producer.known:
+        if self.producer.known and not self._passing:
             text = "the server knows an earlier part of the stream and takes no gap"
             raise refusal(Reason.SEQUENCE_GAP, self.producer.next, False, text)
         self.totals.lost += sequence - missing.first
         self._begins = sequence
 
     def _gone(self, why: str = "the server has closed the connection") -> WindhoverError:
-        rows = 0 if self.options.producer else self.frames.rows_on_the_way
+        rows = 0 if self.number else self.frames.rows_on_the_way
         return super()._gone(f"{why}; {unknown_rows(rows)}" if rows else why)
 
     # --- Rows out
@@ -207,7 +246,7 @@ class Stream(Acknowledged):
     @property
     def _steady(self) -> bool:
         """Whether rows go on by themselves when the connection breaks."""
-        return self.options.reconnect and self.options.producer != 0
+        return self.options.reconnect and self.number != 0
 
     def _steadily(self, what: Callable[[], Steps[None]]) -> Steps[None]:
         if self._steady:
@@ -228,7 +267,7 @@ class Stream(Acknowledged):
 
     def _push(self, rows: Rows, begin: int, end: int) -> None:
         request_id = self.next_id()
-        producer = self.options.producer
+        producer = self.number
         count = end - begin
         head = wire.field(3, count)
         if producer:
@@ -280,9 +319,5 @@ class Stream(Acknowledged):
 
 
 def unknown_rows(count: int) -> str:
-    """What is said of rows that nobody can tell about, and what would have saved them."""
-    return (
-        f"of {times(count, 'row')} on their way it is not known whether they were learned. Give "
-        "producer=, a number of this stream's own, and rows are sent again by themselves, none "
-        "counted twice"
-    )
+    """What is said of rows that nobody can tell about."""
+    return f"of {times(count, 'row')} on their way it is not known whether they were learned"
