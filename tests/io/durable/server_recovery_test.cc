@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "windhover/io/producer_table.h"
 #include "windhover/tests/io/durable/recording_folder.h"
 #include "windhover/tests/io/durable/server_on_disk.h"
 #include "windhover/tests/temporary_folder.h"
@@ -62,6 +63,58 @@ TEST(ServerRecovery, LoggedRowsAreOnDiskWhenTheyAreAcknowledged) {
   const v1::ProducerStatusResult producer = standing(life, 7);
   EXPECT_EQ(producer.next(), kRows);
   EXPECT_EQ(producer.durable_next(), kRows);
+}
+
+// From the log alone, from a checkpoint alone, and from a checkpoint and the log after it.
+TEST(ServerRecovery, ARestartForgetsDrawnProducersInTheOrderInWhichTheyFellSilent) {
+  const auto drawn = [](std::uint64_t i) { return kFirstPassingProducer + i; };
+  for (const std::uint64_t checkpoint_after : {0U, 5U, 8U}) {
+    ServerConfig config = server_on_disk(new_folder());
+    config.max_producers = 4;
+    const auto all_gone = [](ServerLife& life) {
+      const auto& counts = life.server().counters();
+      return eventually([&] {
+        return counts.get(IoCounter::kConnectionsClosed) ==
+               counts.get(IoCounter::kConnectionsAccepted);
+      });
+    };
+    {
+      ServerLife life(config);
+      ASSERT_TRUE(life.opens()) << life.error();
+      Client given;
+      ASSERT_EQ(given.connect(life.observe(), {.producer = 7}), Status::kOk);
+      send(given, 0, 10);
+      given.close();
+      for (std::uint64_t i = 1; i <= 8; ++i) {
+        Client client;
+        ASSERT_EQ(client.connect(life.observe(), {.producer = drawn(i)}), Status::kOk);
+        send(client, 0, 10 * i);
+        client.close();
+        ASSERT_TRUE(all_gone(life));
+        if (i != checkpoint_after) continue;
+        const std::uint64_t number = life.server().request_checkpoint().value();
+        ASSERT_TRUE(eventually([&] { return life.server().checkpoints().answered >= number; }));
+        ASSERT_GE(life.server().checkpoints().taken, 1U);
+      }
+      EXPECT_EQ(life.server().counters().get(IoCounter::kProducersForgotten), 5U);
+    }
+    ServerLife life(config);
+    ASSERT_TRUE(life.opens()) << life.error();
+    EXPECT_EQ(standing(life, 7).next(), 10U);
+    for (std::uint64_t i = 1; i <= 8; ++i) {
+      EXPECT_EQ(standing(life, drawn(i)).known(), i > 5) << i;
+      EXPECT_EQ(standing(life, drawn(i)).durable_next(), i > 5 ? 10 * i : 0) << i;
+    }
+    for (std::uint64_t i = 9; i <= 11; ++i) {
+      Client client;
+      ASSERT_EQ(client.connect(life.observe()), Status::kOk);
+      send(client, 0, 1);
+      client.close();
+      ASSERT_TRUE(all_gone(life));
+      EXPECT_FALSE(standing(life, drawn(i - 3)).known()) << i - 3;
+    }
+    EXPECT_EQ(standing(life, 7).next(), 10U);
+  }
 }
 
 TEST(ServerRecovery, WithoutACheckpointTheLogBringsBackEveryRowAndProducer) {
