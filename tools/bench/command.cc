@@ -15,6 +15,7 @@
 #include "windhover/tools/bench/picture.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/gnuplot.h"
 #include "windhover/tools/reproduce/plot.h"
@@ -74,10 +75,14 @@ void run(const Options& o) {
 void add_bench(CLI::App& app) {
   auto options = std::make_shared<Options>();
   std::string suites;
+  std::vector<std::string_view> names;
   for (const BenchSuite& suite : bench_suites()) {
     suites += fmt::format("\n{:<8}{}", suite.name, suite.about);
+    names.push_back(suite.name);
   }
-  app.add_option("suite", options->suite, "Which suite:" + suites)->required();
+  app.add_option("SUITE", options->suite, "Which suite:" + suites)
+      ->type_name(fmt::format("{{{}}}", fmt::join(names, ",")))
+      ->required();
   auto limited = std::make_shared<std::vector<Limited>>();
   const auto only = [limited](CLI::Option* option, std::vector<std::string_view> read_by) {
     limited->push_back({option, std::move(read_by)});
@@ -156,6 +161,12 @@ void add_bench(CLI::App& app) {
   only(app.add_option("--plot", options->plot, "query, growth: a picture into this directory"),
        {"query", "growth"});
   app.add_flag("--json", options->json, "One JSON object");
+  add_examples(app, {{"windhover bench models --models 2 --dimension 3 --seconds 0.2 --json > "
+                      "before.json",
+                      "two models behind one server: rates, latencies, memory, as JSON"},
+                     {"windhover bench models --models 2 --dimension 3 --seconds 0.2 --compare "
+                      "before.json",
+                      "the same as a table, and each figure over what it was before"}});
   app.callback([options, limited] {
     if (is_suite(options->suite)) refuse_unread(options->suite, *limited);
     for (const std::uint32_t dimension : options->dimensions) {

@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "windhover/tools/bench/command.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/run_program.h"
 
 int main(int argc, char** argv) {
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
     CLI::App app("Measures this build against the limits of this machine", "windhover bench");
     app.set_version_flag("--version", WINDHOVER_VERSION);
     windhover::add_bench(app);
+    windhover::add_manual_options(app, 1, WINDHOVER_VERSION);
     return windhover::run_parsed(app, argc, argv);
   });
 }

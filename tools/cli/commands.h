@@ -3,8 +3,6 @@
 #ifndef WINDHOVER_TOOLS_CLI_COMMANDS_H_
 #define WINDHOVER_TOOLS_CLI_COMMANDS_H_
 
-#include <string>
-
 namespace CLI {
 class App;
 }
@@ -18,8 +16,6 @@ void add_events(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_health(CLI::App& app);
 void add_log(CLI::App& app);
-// Hidden: writes pages and completion, made of what the others have told `app`.
-void add_manual(CLI::App& app, const std::string& version);
 void add_models(CLI::App& app);
 void add_plan(CLI::App& app);
 void add_posterior(CLI::App& app);

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -17,6 +18,12 @@
 namespace windhover {
 namespace {
 
+struct Companion {
+  std::string_view command;
+  const char* program;
+  const char* about;
+};
+
 constexpr std::array kCompanions = {
     Companion{"bench", "windhover-bench", "Measure this build against the limits of this machine"},
     Companion{"reproduce", "windhover-reproduce",
@@ -24,7 +31,10 @@ constexpr std::array kCompanions = {
 
 }  // namespace
 
-std::span<const Companion> companions() noexcept { return kCompanions; }
+bool is_companion(const CLI::App& command) {
+  return std::ranges::find(kCompanions, command.get_name(), &Companion::command) !=
+         kCompanions.end();
+}
 
 void add_companions(CLI::App& app) {
   for (const Companion& companion : kCompanions) {

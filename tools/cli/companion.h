@@ -2,22 +2,14 @@
 #ifndef WINDHOVER_TOOLS_CLI_COMPANION_H_
 #define WINDHOVER_TOOLS_CLI_COMPANION_H_
 
-#include <span>
-#include <string_view>
-
 namespace CLI {
 class App;
 }
 
 namespace windhover {
 
-struct Companion {
-  std::string_view command;
-  const char* program;
-  const char* about;
-};
-
-std::span<const Companion> companions() noexcept;
+// Whether it is one of those that add_companions() has added.
+bool is_companion(const CLI::App& command);
 
 // Lists them in the help of `windhover`.
 void add_companions(CLI::App& app);

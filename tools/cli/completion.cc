@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "windhover/tools/cli/companion.h"
 #include "windhover/tools/cli/manual.h"
 
 namespace windhover {
@@ -27,7 +28,9 @@ std::string shell_quoted(const std::string& text) {
 // The program and all below it.
 void walk(const CLI::App& command, const std::function<void(const CLI::App&)>& visit) {
   visit(command);
-  for (const CLI::App* below : listed_commands(command)) walk(*below, visit);
+  for (const CLI::App* below : listed_commands(command)) {
+    if (!is_companion(*below)) walk(*below, visit);  // those complete themselves
+  }
 }
 
 std::string function_name(const CLI::App& command) {
@@ -53,6 +56,28 @@ std::string zsh_option(const CLI::Option& option, const std::string& flag) {
   const auto choices = choices_of(option);
   spec += choices.empty() ? ":value:_files" : fmt::format(":value:({})", fmt::join(choices, " "));
   return shell_quoted(spec);
+}
+
+// What its arguments may be, each by its place, and files.
+std::string zsh_arguments(const CLI::App& command) {
+  std::string specs;
+  std::size_t place = 0;
+  for (const CLI::Option* argument : positionals(command)) {
+    ++place;
+    const auto choices = choices_of(*argument);
+    if (choices.empty()) continue;
+    specs +=
+        " \\\n    " + shell_quoted(fmt::format("{}:{}:({})", place, argument->get_name(true, false),
+                                               fmt::join(choices, " ")));
+  }
+  return specs + " \\\n    '*:file:_files'";
+}
+
+// Those of its commands that are programs with completion of their own.
+std::vector<const CLI::App*> companions_of(const CLI::App& program) {
+  auto commands = listed_commands(program);
+  std::erase_if(commands, [](const CLI::App* command) { return !is_companion(*command); });
+  return commands;
 }
 
 // Under which commands a line of fish holds.
@@ -83,10 +108,23 @@ std::string fish_commands(const CLI::App& command) {
   return out;
 }
 
-std::string fish_option(const std::string& program, const CLI::App& command,
-                        const CLI::Option& option) {
-  std::string line = "complete -c " + program;
-  if (command.get_parent() != nullptr) line += " -n " + shell_quoted(fish_condition(command));
+// What a line of fish begins with: for `windhover bench` also as a command of `windhover`.
+std::vector<std::string> fish_heads(const CLI::App& command) {
+  const CLI::App* program = &command;
+  while (program->get_parent() != nullptr) program = program->get_parent();
+  std::string head = "complete -c " + page_name(*program);
+  if (&command != program) head += " -n " + shell_quoted(fish_condition(command));
+  std::vector<std::string> heads = {head};
+  const std::string& name = program->get_name();
+  if (const std::size_t space = name.find(' '); space != std::string::npos) {
+    heads.push_back(fmt::format("complete -c {} -n '__fish_seen_subcommand_from {}'",
+                                name.substr(0, space), name.substr(space + 1)));
+  }
+  return heads;
+}
+
+std::string fish_option(const CLI::Option& option) {
+  std::string line;
   for (const std::string& name : option.get_snames()) line += " -s " + name;
   for (const std::string& name : option.get_lnames()) line += " -l " + name;
   const auto choices = choices_of(option);
@@ -96,6 +134,30 @@ std::string fish_option(const std::string& program, const CLI::App& command,
     line += " -r";
   }
   return line + " -d " + shell_quoted(option.get_description()) + "\n";
+}
+
+std::string fish_sources(const CLI::App& program) {
+  std::string out;
+  for (const CLI::App* command : companions_of(program)) {
+    const std::string file = fmt::format("(status dirname)/{}.fish", page_name(*command));
+    out += fmt::format("test -f {0}; and source {0}\n", file);
+  }
+  return out;
+}
+
+// `windhover bench` is completed by the script of `windhover-bench`, which lies beside this one.
+std::string bash_companions(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : companions_of(program)) names.push_back(command->get_name());
+  if (names.empty()) return "";
+  return fmt::format(
+      R"(  if ((COMP_CWORD > 1)) && [[ ${{COMP_WORDS[1]}} =~ ^({})$ ]]; then
+    COMPREPLY=()
+    source "${{BASH_SOURCE[0]%/*}}/{}-${{COMP_WORDS[1]}}" 2>/dev/null && "{}_${{COMP_WORDS[1]}}"
+    return
+  fi
+)",
+      fmt::join(names, "|"), program.get_name(), function_name(program));
 }
 
 }  // namespace
@@ -108,6 +170,10 @@ std::string bash_completion(const CLI::App& program) {
     const std::string name = full_name(command);
     if (command.get_parent() != nullptr) paths.push_back(fmt::format("\"{}\"", name));
     std::vector<std::string> here;
+    for (const CLI::Option* argument : positionals(command)) {
+      const auto choices = choices_of(*argument);
+      here.insert(here.end(), choices.begin(), choices.end());
+    }
     for (const CLI::App* below : listed_commands(command)) here.push_back(below->get_name());
     for (const CLI::Option* option : listed_options(command)) {
       const auto flags = flags_of(*option);
@@ -124,7 +190,7 @@ std::string bash_completion(const CLI::App& program) {
   });
   return fmt::format(R"(# Completion of {0} for bash.
 {1}() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} path={0} i words=
+{5}  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD - 1]}} path="{0}" i words=
   take() {{ mapfile -t COMPREPLY < <(compgen "$@" -- "$cur"); }}
   COMPREPLY=()
   for ((i = 1; i < COMP_CWORD; ++i)); do
@@ -142,15 +208,15 @@ std::string bash_completion(const CLI::App& program) {
   esac
   unset -f take
 }}
-complete -o filenames -F {1} {0}
+complete -o filenames -F {1} {6}
 )",
                      program.get_name(), function_name(program),
                      paths.empty() ? "\"\"" : fmt::format("{}", fmt::join(paths, " | ")), values,
-                     words);
+                     words, bash_companions(program), page_name(program));
 }
 
 std::string zsh_completion(const CLI::App& program) {
-  std::string out = fmt::format("#compdef {}\n# Completion for zsh.\n", program.get_name());
+  std::string out = fmt::format("#compdef {}\n# Completion for zsh.\n", page_name(program));
   walk(program, [&](const CLI::App& command) {
     std::string specs;
     for (const CLI::Option* option : listed_options(command)) {
@@ -160,8 +226,8 @@ std::string zsh_completion(const CLI::App& program) {
     }
     const auto below = listed_commands(command);
     if (below.empty()) {
-      out += fmt::format("\n{}() {{\n  _arguments{} \\\n    '*:file:_files'\n}}\n",
-                         function_name(command), specs);
+      out += fmt::format("\n{}() {{\n  _arguments{}{}\n}}\n", function_name(command), specs,
+                         zsh_arguments(command));
       return;
     }
     std::string names;
@@ -169,7 +235,11 @@ std::string zsh_completion(const CLI::App& program) {
     for (const CLI::App* each : below) {
       names += "\n      " +
                shell_quoted(each->get_name() + ":" + zsh_text(each->get_description(), false));
-      calls += fmt::format("\n      {}) {} ;;", each->get_name(), function_name(*each));
+      // Of a companion the file's name, which zsh looks for where it found this one.
+      calls += is_companion(*each)
+                   ? fmt::format("\n      {0}) (( $+functions[_{1}] )) && _{1} ;;",
+                                 each->get_name(), page_name(*each))
+                   : fmt::format("\n      {}) {} ;;", each->get_name(), function_name(*each));
     }
     out += fmt::format(R"(
 {}() {{
@@ -194,14 +264,21 @@ std::string zsh_completion(const CLI::App& program) {
 }
 
 std::string fish_completion(const CLI::App& program) {
-  std::string out = "# Completion of " + program.get_name() + " for fish.\n";
+  std::string out = "# Completion of " + page_name(program) + " for fish.\n";
   walk(program, [&](const CLI::App& command) {
     out += fish_commands(command);
-    for (const CLI::Option* option : listed_options(command)) {
-      out += fish_option(program.get_name(), command, *option);
+    for (const std::string& head : fish_heads(command)) {
+      for (const CLI::Option* argument : positionals(command)) {
+        const auto choices = choices_of(*argument);
+        if (choices.empty()) continue;
+        out += fmt::format("{} -f -a '{}'\n", head, fmt::join(choices, " "));
+      }
+      for (const CLI::Option* option : listed_options(command)) {
+        out += head + fish_option(*option);
+      }
     }
   });
-  return out;
+  return out + fish_sources(program);
 }
 
 }  // namespace windhover

@@ -48,12 +48,6 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::string page_name(const CLI::App& command) {
-  std::string name = full_name(command);
-  std::ranges::replace(name, ' ', '-');
-  return name;
-}
-
 // "--schema TEXT", without the words that are listed.
 std::string flags_text(const CLI::Option& option) {
   std::string text;
@@ -68,12 +62,17 @@ std::string description_text(const CLI::Option& option) {
   std::string text = option.get_description();
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
   std::string words;
-  for (const std::string& word : choices_of(option)) words += (words.empty() ? "" : ", ") + word;
-  if (!words.empty()) add("One of: " + words);
+  bool told = true;  // what each word means, by the description
+  for (const std::string& word : choices_of(option)) {
+    words += (words.empty() ? "" : ", ") + word;
+    told = told && text.find(word) != std::string::npos;
+  }
+  if (!told) add("One of: " + words);
   if (takes_value(option) && !option.get_default_str().empty()) {
     add("Without it: " + option.get_default_str());
   }
-  if (option.get_required()) add("Required");
+  // The synopsis says it of an argument.
+  if (option.get_required() && option.nonpositional()) add("Required");
   if (!option.get_envname().empty()) add("From the environment: " + option.get_envname());
   return text;
 }
@@ -88,15 +87,22 @@ std::string synopsis(const CLI::App& command) {
   return line + "\n";
 }
 
+// A paragraph with a tag; a line of the description stays a line.
+std::string tagged(char font, const std::string& tag, const std::string& description) {
+  std::string text;
+  for (const std::string& line : lines_of(description)) {
+    text += (text.empty() ? "" : ".br\n") + roff(line) + "\n";
+  }
+  return fmt::format(".TP\n.{} {}\n{}", font, roff(tag), text);
+}
+
 std::string options_text(const CLI::App& command) {
   std::string out;
   for (const CLI::Option* option : positionals(command)) {
-    out += fmt::format(".TP\n.I {}\n{}\n", roff(option->get_name(true, false)),
-                       roff(description_text(*option)));
+    out += tagged('I', option->get_name(true, false), description_text(*option));
   }
   for (const CLI::Option* option : listed_options(command)) {
-    out +=
-        fmt::format(".TP\n.B {}\n{}\n", roff(flags_text(*option)), roff(description_text(*option)));
+    out += tagged('B', flags_text(*option), description_text(*option));
   }
   return out;
 }
@@ -106,18 +112,6 @@ std::string exit_codes_of(const CLI::App& command) {
     if (line.starts_with(kExitCodes)) return line.substr(kExitCodes.size());
   }
   return "0: done. 1: something failed. 2: the request itself is wrong.";
-}
-
-bool is_companion(const CLI::App& command) {
-  return std::ranges::any_of(companions(), [&](const Companion& companion) {
-    return companion.command == command.get_name();
-  });
-}
-
-std::vector<const CLI::App*> with_pages(const CLI::App& program) {
-  std::vector<const CLI::App*> commands = listed_commands(program);
-  std::erase_if(commands, [](const CLI::App* command) { return is_companion(*command); });
-  return commands;
 }
 
 void write(const std::filesystem::path& path, const std::string& text) {
@@ -141,7 +135,7 @@ void add_examples(CLI::App& command, std::initializer_list<Example> examples) {
   command.footer(text);
 }
 
-std::vector<Example> examples_of(const CLI::App& command) {
+std::vector<Example> own_examples(const CLI::App& command) {
   std::vector<Example> examples;
   for (const std::string& line : lines_of(command.get_footer())) {
     if (line.starts_with(kAbout) && !examples.empty()) {
@@ -150,6 +144,11 @@ std::vector<Example> examples_of(const CLI::App& command) {
       examples.push_back({line.substr(kCommand.size()), ""});
     }
   }
+  return examples;
+}
+
+std::vector<Example> examples_of(const CLI::App& command) {
+  std::vector<Example> examples = own_examples(command);
   for (const CLI::App* below : listed_commands(command)) {
     for (Example& example : examples_of(*below)) examples.push_back(std::move(example));
   }
@@ -163,6 +162,12 @@ void add_exit_codes(CLI::App& command, std::string_view text) {
 std::string full_name(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   return (parent != nullptr ? full_name(*parent) + " " : "") + command.get_name();
+}
+
+std::string page_name(const CLI::App& command) {
+  std::string name = full_name(command);
+  std::ranges::replace(name, ' ', '-');
+  return name;
 }
 
 std::vector<const CLI::App*> listed_commands(const CLI::App& command) {
@@ -212,9 +217,7 @@ std::string man_page(const CLI::App& command, int section, std::string_view vers
     out += ".SH COMMANDS\n";
     for (const CLI::App* below : commands) {
       if (program) {
-        out += fmt::format(".TP\n.B {}\n{}\n", roff(below->get_name()),
-                           roff(below->get_description()));
-        if (is_companion(*below)) continue;
+        out += tagged('B', below->get_name(), below->get_description());
         see_also += fmt::format("{}.BR {} ({})", see_also.empty() ? "" : ",\n",
                                 roff(page_name(*below)), section);
         continue;
@@ -224,12 +227,11 @@ std::string man_page(const CLI::App& command, int section, std::string_view vers
     }
   }
   out += fmt::format(".SH EXIT STATUS\n{}\n", roff(exit_codes_of(command)));
-  if (const auto examples = examples_of(command);
-      !examples.empty() && (!program || listed_commands(command).empty())) {
+  // Those of a program's commands stand on their own pages.
+  if (const auto examples = program ? own_examples(command) : examples_of(command);
+      !examples.empty()) {
     out += ".SH EXAMPLES\n";
-    for (const Example& example : examples) {
-      out += fmt::format(".TP\n.B {}\n{}\n", roff(example.command), roff(example.about));
-    }
+    for (const Example& example : examples) out += tagged('B', example.command, example.about);
   }
   if (!program) see_also = ".BR windhover (1),\n.BR windhoverd (8)";
   if (program && see_also.empty()) see_also = ".BR windhover (1)";
@@ -245,11 +247,35 @@ void write_manual(const CLI::App& program, const std::string& folder, int sectio
           man_page(command, section, version));
   };
   page(program);
-  for (const CLI::App* command : with_pages(program)) page(*command);
-  const std::string& name = program.get_name();
+  for (const CLI::App* command : listed_commands(program)) {
+    if (!is_companion(*command)) page(*command);  // those write their own
+  }
+  const std::string name = page_name(program);
   write(to / "bash-completion" / "completions" / name, bash_completion(program));
   write(to / "zsh" / "vendor-completions" / ("_" + name), zsh_completion(program));
   write(to / "fish" / "vendor_completions.d" / (name + ".fish"), fish_completion(program));
+}
+
+void add_manual_options(CLI::App& program, int section, const std::string& version) {
+  // What parsing still lacks then is not asked for.
+  program
+      .add_option_function<std::string>("--write-manual",
+                                        [&program, section, version](const std::string& folder) {
+                                          write_manual(program, folder, section, version);
+                                          throw CLI::Success();
+                                        })
+      ->group("");
+  const auto print = [&program] {
+    const auto line = [](const CLI::App& command, const Example& example) {
+      fmt::print("{}\t{}\n", command.get_name(), example.command);
+    };
+    for (const Example& example : own_examples(program)) line(program, example);
+    for (const CLI::App* command : listed_commands(program)) {
+      for (const Example& example : examples_of(*command)) line(*command, example);
+    }
+    throw CLI::Success();
+  };
+  program.add_flag_callback("--print-examples", print)->group("");
 }
 
 }  // namespace windhover

@@ -12,6 +12,7 @@
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/companion.h"
 #include "windhover/tools/cli/guide.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/error.h"
 
@@ -54,7 +55,12 @@ int run(int argc, char** argv) {
   windhover::add_samplers(app);
   windhover::add_models(app);
   windhover::add_companions(app);
-  windhover::add_manual(app, WINDHOVER_VERSION);
+  windhover::add_manual_options(app, 1, WINDHOVER_VERSION);
+  windhover::add_examples(app, {{"windhover fit house.csv --target price",
+                                 "learns a file, and says how far from the exact posterior it is"},
+                                {"windhover predict --to 127.0.0.1:7172 --schema S.toml "
+                                 "--set sqm=85 --set district=north",
+                                 "asks a server, with a field each"}});
   if (argc < 2) {
     fmt::print("{}", windhover::guide_text());
     return 0;

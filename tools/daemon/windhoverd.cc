@@ -22,7 +22,6 @@ struct CommandLine {
   bool real_time = false;
   bool print_config = false;
   bool check_config = false;
-  std::string manual;  // where to write it
 };
 
 // The file first, then what overrides it.
@@ -64,8 +63,7 @@ int run(int argc, char** argv) {
            option.help)
         ->type_name(option.form == DaemonOption::Form::kText ? "TEXT" : "VALUE");
   }
-  // For the build and for tests: nobody else looks for it.
-  app.add_option("--write-manual", line.manual, "Write its page and completion there")->group("");
+  add_manual_options(app, 8, WINDHOVER_VERSION);
   add_exit_codes(app,
                  "0: it was stopped by a signal. 1: something failed. 2: the configuration is "
                  "wrong. 3: a thread stood still, and process.watchdog says to end then.");
@@ -78,10 +76,6 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
-  }
-  if (!line.manual.empty()) {
-    write_manual(app, line.manual, 8, WINDHOVER_VERSION);
-    return 0;
   }
   if (line.check_config) return check_config(line);
   if (line.print_config) {

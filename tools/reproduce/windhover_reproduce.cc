@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "windhover/tools/cli/command_numbers.h"
+#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/error.h"
@@ -49,7 +50,13 @@ void run(Options& o) {
 
 void add_options(CLI::App& app, Options& o) {
   o.settings.threads = std::max(1U, std::thread::hardware_concurrency());
-  app.add_option("NAME", o.name, "Of an experiment, \"all\", or \"list\" to see them")->required();
+  std::string names = "all,list";
+  for (const auto& experiment : reproduce::experiments()) {
+    names += fmt::format(",{}", experiment.name);
+  }
+  app.add_option("NAME", o.name, "Of an experiment, \"all\", or \"list\" to see them")
+      ->type_name(fmt::format("{{{}}}", names))
+      ->required();
   app.add_option(
       "--data", o.data,
       "Directory with the data sets under their original names; not for those that read none");
@@ -62,6 +69,10 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--seed", o.settings.seed)->transform(whole_number())->capture_default_str();
   app.add_option("--threads", o.settings.threads)->check(CLI::Range(1, 256))->capture_default_str();
   app.add_flag("--json", o.json, "With \"list\": as JSON");
+  add_examples(app, {{"windhover reproduce list", "the experiments, and which data they need"},
+                     {"windhover reproduce double-well --quick --out pages",
+                      "pages/double-well.md: its figures beside the paper's, with a plot"}});
+  add_manual_options(app, 1, WINDHOVER_VERSION);
   app.callback([&o] { run(o); });
 }
 
