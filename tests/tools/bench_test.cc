@@ -29,7 +29,8 @@ Json result_of(const std::string& suite, double figure) {
 
 TEST(Bench, NamesTheSuitesThereAreWhenAskedForAnother) {
   const std::string refusal = refusal_of([] { (void)run_bench("speed", {}); });
-  EXPECT_TRUE(says(refusal, "no suite \"speed\""));
+  EXPECT_TRUE(says(refusal, "no suite \"speed\"; there are step"));
+  EXPECT_TRUE(says(refusal_of([] { (void)run_bench("stpe", {}); }), "did you mean step; there"));
   for (const BenchSuite& suite : bench_suites()) EXPECT_TRUE(says(refusal, suite.name));
 }
 

@@ -155,7 +155,16 @@ std::string refusal_of_toml(const std::string& text) {
 
 TEST(DaemonConfig, RefusesWithTheFieldItsValueAndWhatIsAllowed) {
   EXPECT_TRUE(says(refusal_of_toml("[model]\nfaetures = 3"),
-                   "c.toml:2:1: unknown key model.faetures; there are model.schema"));
+                   "c.toml:2:1: unknown key model.faetures; did you mean model.features; there are "
+                   "model.schema"));
+  EXPECT_TRUE(says(refusal_of_toml("[modle]\nfeatures = 3"),
+                   "c.toml:2:1: unknown key modle.features; did you mean model.features; the "
+                   "tables are model"));
+  EXPECT_TRUE(says(refusal_of_toml("window_size = 3"),
+                   "unknown key window_size; did you mean engine.window_size; the tables"));
+  EXPECT_TRUE(
+      says(refusal_of([] { DaemonConfig().read_model_toml("[modle]\nfeatures = 3", "m.toml"); }),
+           "did you mean model.features"));
   EXPECT_TRUE(says(refusal_of_toml("colour = 3"), "unknown key colour; the tables are model"));
   EXPECT_TRUE(says(refusal_of_toml("[model]\nfeatures = \"3\""),
                    "model.features must be a whole number of 0 to 4294967295"));

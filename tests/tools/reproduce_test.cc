@@ -247,7 +247,9 @@ TEST(ReproduceRun, RefusesAnUnknownNameWithThoseThereAre) {
   const fs::path out = directory("unknown");
   const std::string refusal = refusal_of([&] { run("wroks", {.data = out, .out = out}); });
   EXPECT_TRUE(
-      says(refusal, "there is no experiment \"wroks\": works, needs-data, throws, whole, all"));
+      says(refusal,
+           "there is no experiment \"wroks\"; did you mean works; there are works, needs-data, "
+           "throws, whole, all"));
 }
 
 TEST(ReproduceRun, RefusesAnOutputThatIsNoDirectory) {

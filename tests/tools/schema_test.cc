@@ -175,6 +175,9 @@ TEST(Schema, RefusesAQuestionItDoesNotUnderstand) {
   fields = good;
   fields["colour"] = "red";
   EXPECT_TRUE(says(refusal(fields), "no field of the schema flights.toml; its fields are date, "));
+  fields.erase("colour");
+  fields["distanse"] = "1";
+  EXPECT_TRUE(says(refusal(fields), "flights.toml; did you mean distance; its fields are"));
   fields = good;
   fields["destination"] = "Mars";
   EXPECT_TRUE(says(refusal(fields), "\"Mars\" is no destination"));
@@ -218,7 +221,8 @@ TEST(Schema, RefusesWhatItCannotRead) {
   EXPECT_TRUE(says(refusal("scale = 500", "scale = 0"), "feature 1: scale = 0 must be greater"));
   EXPECT_TRUE(says(refusal("kind = \"harmonic\"", "kind = \"wave\""),
                    "\"wave\" must be one of number, harmonic, spline, category"));
-  EXPECT_TRUE(says(refusal("shift = 700", "shfit = 700"), "unknown key \"shfit\""));
+  EXPECT_TRUE(
+      says(refusal("shift = 700", "shfit = 700"), "unknown key \"shfit\"; did you mean shift"));
   EXPECT_TRUE(says(refusal("part = \"hour\"", "part = \"year\""), "has no Y"));
   EXPECT_TRUE(says(refusal("target = \"delay\"", ""), "target is missing"));
   EXPECT_TRUE(says(refusal("harmonics = 2", "harmonics = 0"), "harmonics = 0 must be 1 to 64"));

@@ -1,13 +1,16 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <ctime>
 #include <string>
+#include <vector>
 
 #include "windhover/platform/cpu.h"
 #include "windhover/tools/bench/revision.h"
 #include "windhover/tools/bench/suite.h"
+#include "windhover/tools/data/nearest.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/processor.h"
 
@@ -79,9 +82,10 @@ Json run_bench(std::string_view name, const BenchOptions& options) {
     out.update(suite.run(options));
     return out;
   }
-  std::string names;
-  for (const BenchSuite& suite : kSuites) names += fmt::format(" {}", suite.name);
-  throw UserError(fmt::format("no suite \"{}\"; there are{}", name, names));
+  std::vector<std::string> names;
+  for (const BenchSuite& suite : kSuites) names.emplace_back(suite.name);
+  throw UserError(fmt::format("no suite \"{}\"{}; there are {}", name, did_you_mean(name, names),
+                              fmt::join(names, " ")));
 }
 
 }  // namespace windhover

@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <string>
 
+#include "windhover/tools/cli/unknown_word.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -28,10 +30,15 @@ int run_program(const char* name, Run&& run) {
 }
 
 // Parses the arguments and calls what they ask for. 0; 2 when they are wrong, which has been said.
+// UserError for a word that names nothing, even where another is missing too.
 inline int run_parsed(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) {
+      const std::string unknown = unknown_word_text(app);
+      if (!unknown.empty()) throw UserError(unknown);
+    }
     return app.exit(error) == 0 ? 0 : 2;
   }
   return 0;

@@ -18,19 +18,6 @@
 
 namespace {
 
-// The flags of the program itself take no value: the first word that is no flag is the command.
-void refuse_unknown_command(CLI::App& app, int argc, char** argv) {
-  const auto is_flag = [](std::string_view word) { return word.starts_with('-'); };
-  const auto* const word = std::find_if_not(argv + 1, argv + argc, is_flag);
-  if (word == argv + argc) return;
-  std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    if (command->get_name() == *word) return;
-    if (!command->get_group().empty()) commands.push_back(command->get_name());
-  }
-  throw windhover::UserError(windhover::unknown_command_text(*word, commands));
-}
-
 int run(int argc, char** argv) {
   windhover::start_companion(argc, argv);
   CLI::App app("Windhover: a calibrated posterior over a stream", "windhover");
@@ -65,7 +52,6 @@ int run(int argc, char** argv) {
     fmt::print("{}", windhover::guide_text());
     return 0;
   }
-  refuse_unknown_command(app, argc, argv);
   return windhover::run_parsed(app, argc, argv);
 }
 

@@ -13,6 +13,7 @@
 
 #include "windhover/io/served_model.h"
 #include "windhover/tools/daemon/daemon_config.h"
+#include "windhover/tools/data/nearest.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -152,27 +153,27 @@ void DaemonConfig::read(std::string_view content, const std::string& path, Allow
     document.erase("models");
   }
   for_each_leaf(document, "", [&](const std::string& name, const auto& key, const auto& node) {
-    if (allowed == Allowed::kModelsOwn && !is_models_own(name)) {
-      throw UserError(fmt::format(
-          "{}: {} cannot be a model's own; its tables are model, sampler, engine and labels",
-          place_in(path, key.source()), name));
-    }
     const auto option = std::find_if(options_.begin(), options_.end(),
                                      [&](const DaemonOption& o) { return o.name == name; });
     if (option == options_.end()) {
       const std::string place = place_in(path, key.source());
       const std::string table = name.substr(0, name.find('.') + 1);
-      std::vector<std::string> near;
+      std::vector<std::string> all;
+      std::vector<std::string> of_table;
       for (const DaemonOption& o : options_) {
-        if (o.name.starts_with(table)) near.push_back(o.name);
+        all.push_back(o.name);
+        if (!table.empty() && o.name.starts_with(table)) of_table.push_back(o.name);
       }
-      throw UserError(
-          near.empty() || table.empty()
-              ? fmt::format("{}: unknown key {}; the tables are model, sampler, engine, "
-                            "server, data, process and models",
-                            place, name)
-              : fmt::format("{}: unknown key {}; there are {}", place, name,
-                            fmt::join(near, ", ")));
+      throw UserError(fmt::format(
+          "{}: unknown key {}{}; {} {}", place, name, did_you_mean(name, all),
+          of_table.empty() ? "the tables are" : "there are",
+          of_table.empty() ? "model, sampler, engine, labels, server, data, process and models"
+                           : fmt::format("{}", fmt::join(of_table, ", "))));
+    }
+    if (allowed == Allowed::kModelsOwn && !is_models_own(name)) {
+      throw UserError(fmt::format(
+          "{}: {} cannot be a model's own; its tables are model, sampler, engine and labels",
+          place_in(path, key.source()), name));
     }
     const std::string place = place_in(path, node.source());
     const std::optional<std::string> value = text_of(node, option->form);

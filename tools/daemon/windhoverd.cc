@@ -72,11 +72,9 @@ int run(int argc, char** argv) {
                       "serves the model that the schema asks for; Ctrl-C ends it"},
                      {"windhoverd windhoverd.toml --check-config",
                       "whether a configuration is right, without starting"}});
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  bool parsed = false;
+  app.callback([&parsed] { parsed = true; });
+  if (const int code = run_parsed(app, argc, argv); !parsed) return code;
   if (line.check_config) return check_config(line);
   if (line.print_config) {
     read(line, config);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "windhover/tools/data/nearest.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/error.h"
 
@@ -101,8 +102,8 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
-    throw UserError(fmt::format("\"{}\" is no field of the schema {}; its fields are {}", name,
-                                parts_.path, fmt::join(known, ", ")));
+    throw UserError(fmt::format("\"{}\" is no field of the schema {}{}; its fields are {}", name,
+                                parts_.path, did_you_mean(name, known), fmt::join(known, ", ")));
   }
   return row;
 }

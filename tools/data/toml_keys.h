@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "windhover/tools/data/nearest.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -103,7 +104,8 @@ class Keys {
   void finish() {
     for (const auto& [key, value] : table_) {
       if (asked_.contains(key.str())) continue;
-      fail(fmt::format("unknown key \"{}\"; allowed here are {}", key.str(),
+      fail(fmt::format("unknown key \"{}\"{}; allowed here are {}", key.str(),
+                       did_you_mean(key.str(), std::vector(asked_.begin(), asked_.end())),
                        fmt::join(asked_, ", ")));
     }
   }

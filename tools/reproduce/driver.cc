@@ -9,6 +9,7 @@
 #include <functional>
 #include <thread>
 
+#include "windhover/tools/data/nearest.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/gnuplot.h"
 #include "windhover/tools/processor.h"
@@ -168,16 +169,17 @@ std::string missing_data(const Experiment& experiment, const std::filesystem::pa
 bool run_experiments(std::span<const Experiment> experiments, const std::string& name,
                      const Settings& settings, const ProgressFunction& progress,
                      const std::function<void(const Outcome&)>& told) {
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   std::vector<Experiment> chosen;
   const bool all = name == "all";
   for (const Experiment& experiment : experiments) {
-    names.push_back(experiment.name);
+    names.emplace_back(experiment.name);
     if (all || experiment.name == name) chosen.push_back(experiment);
   }
   if (!all && chosen.empty()) {
-    throw UserError(fmt::format("there is no experiment \"{}\": {}, all or list", name,
-                                fmt::join(names, ", ")));
+    names.insert(names.end(), {"all", "list"});
+    throw UserError(fmt::format("there is no experiment \"{}\"{}; there are {}", name,
+                                did_you_mean(name, names), fmt::join(names, ", ")));
   }
   for (const Experiment& experiment : chosen) {
     if (experiment.files.empty() || !settings.data.empty()) continue;
