@@ -43,7 +43,7 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
   next_memory_.count_in(state.counters);
   memory.queue->reset();
   for (const ModelContext& model : memory.conversations->models) {
-    links_.emplace_back(io_, model.model != nullptr ? model.model->name() : std::string_view(),
+    links_.emplace_back(io_, model.model,
                         state.access != nullptr ? state.access->host_token() : std::string_view());
   }
   auto& host = static_cast<HttpConnectionHost&>(*this);
@@ -159,7 +159,7 @@ void HttpServer::change(const PlaceChange& entry) noexcept {
 void HttpServer::change_here(const PlaceChange& entry) noexcept {
   ObserveLink& link = links_[entry.place];
   link.close();
-  link.speak_of(entry.model != nullptr ? entry.model->name() : std::string_view());
+  link.speak_of(entry.model);
   memory_.change(state_, entry);
 }
 

@@ -28,9 +28,10 @@ std::string json_string(std::string_view text) {
   return json + '"';
 }
 
-HttpAnswer http_error(unsigned status, std::string_view sentence) {
+HttpAnswer http_error(unsigned status, std::string_view sentence, std::string_view field) {
   return {.status = status,
-          .body = "{\"error\":" + json_string(sentence) + "}\n",
+          .body = "{\"error\":" + json_string(sentence) +
+                  (field.empty() ? "" : ",\"field\":" + json_string(field)) + "}\n",
           .content_type = "application/json",
           .allow = {}};
 }

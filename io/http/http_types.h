@@ -55,8 +55,9 @@ std::string_view query_value(std::string_view query, std::string_view name) noex
 // A JSON string, quotes included. What is not ASCII becomes '?'.
 std::string json_string(std::string_view text);
 
-// {"error": sentence}
-HttpAnswer http_error(unsigned status, std::string_view sentence);
+// {"error": sentence}, and "field" where it is known which one of the body is wrong: a JSON
+// Pointer.
+HttpAnswer http_error(unsigned status, std::string_view sentence, std::string_view field = {});
 
 }  // namespace windhover
 

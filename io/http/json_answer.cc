@@ -7,13 +7,14 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
+#include "windhover/io/http/json_fault.h"
 
 namespace windhover {
 namespace {
 
 namespace json = google::protobuf::util;
 
-std::string text_of(const google::protobuf::Message& message) {
+std::string json_text_of(const google::protobuf::Message& message) {
   json::JsonPrintOptions options;
   options.always_print_primitive_fields = true;
   options.preserve_proto_field_names = true;
@@ -44,17 +45,37 @@ unsigned status_of(v1::Reason reason) noexcept {
   }
 }
 
-}  // namespace
-
-HttpAnswer json_refusal(v1::Reason reason, std::uint64_t number, std::string_view sentence) {
-  HttpAnswer answer = http_error(status_of(reason), "");
-  answer.body = "{\"error\":" + json_string(sentence) +
-                ",\"reason\":" + json_string(v1::Reason_Name(reason)) + ",\"number\":\"" +
-                std::to_string(number) + "\"}\n";
-  return answer;
+// The two lists of an acknowledgement that are of JSON alone, empty where all rows were taken.
+std::string refused_text(const v1::ObserveAck& ack, const v1::Request& request,
+                         const ServedModel* model) {
+  std::string fields;
+  std::string errors;
+  for (int i = 0; model != nullptr && i < ack.refused_row_size(); ++i) {
+    const JsonFault fault = fault_of(request.observe(), ack.refused_row(i),
+                                     static_cast<v1::Reason>(ack.refused_reason(i)), *model);
+    fields += (i > 0 ? "," : "") + json_string(fault.field);
+    errors += (i > 0 ? "," : "") + json_string(fault.sentence);
+  }
+  return ",\"refused_field\":[" + fields + "],\"refused_error\":[" + errors + "]";
 }
 
-HttpAnswer json_answer_of(std::span<const std::byte> frame) {
+JsonFault refused_fault(v1::Reason reason, const v1::Request& request, const ServedModel* model) {
+  if (model == nullptr) return {words_of(reason), ""};
+  switch (request.body_case()) {
+    case v1::Request::kPredict:
+      return fault_of(request.predict(), reason, *model);
+    case v1::Request::kDraws:
+      return fault_of(request.draws(), reason, *model);
+    case v1::Request::kObserve:
+      return fault_of(request.observe(), ObserveAckReply::kWholeFrame, reason, *model);
+    default:
+      return {words_of(reason), ""};
+  }
+}
+
+// `model`: null where nothing is known of the request.
+HttpAnswer answer_of(std::span<const std::byte> frame, const v1::Request& request,
+                     const ServedModel* model) {
   const FrameScan scan = scan_frame(frame, UINT32_MAX);
   v1::Response response;
   if (scan.kind != FrameScan::kFrame ||
@@ -62,16 +83,40 @@ HttpAnswer json_answer_of(std::span<const std::byte> frame) {
     return http_error(500, "the answer could not be read again");
   }
   if (response.has_refusal()) {
-    return json_refusal(response.refusal().reason(), response.refusal().number(),
-                        "the question was refused");
+    const v1::Reason reason = response.refusal().reason();
+    const JsonFault fault = refused_fault(reason, request, model);
+    return json_refusal(reason, response.refusal().number(), fault.sentence, fault.field);
   }
   const google::protobuf::Reflection& reflection = *response.GetReflection();
   const auto* arm = reflection.GetOneofFieldDescriptor(
       response, response.GetDescriptor()->FindOneofByName("body"));
   if (arm == nullptr) return http_error(500, "the answer is empty");
   HttpAnswer answer;
-  answer.body = text_of(reflection.GetMessage(response, arm));
+  answer.body = json_text_of(reflection.GetMessage(response, arm));
+  if (response.has_observe_ack()) {
+    answer.body.insert(answer.body.rfind('}'),
+                       refused_text(response.observe_ack(), request, model));
+  }
   return answer;
+}
+
+}  // namespace
+
+HttpAnswer json_refusal(v1::Reason reason, std::uint64_t number, std::string_view sentence,
+                        std::string_view field) {
+  HttpAnswer answer = http_error(status_of(reason), sentence, field);
+  answer.body.insert(answer.body.rfind('}'), ",\"reason\":" + json_string(v1::Reason_Name(reason)) +
+                                                 ",\"number\":\"" + std::to_string(number) + "\"");
+  return answer;
+}
+
+HttpAnswer json_answer_of(std::span<const std::byte> frame) {
+  return answer_of(frame, v1::Request(), nullptr);
+}
+
+HttpAnswer json_answer_of(std::span<const std::byte> frame, const v1::Request& request,
+                          const ServedModel& model) {
+  return answer_of(frame, request, &model);
 }
 
 std::string frame_of(const v1::Request& request) {

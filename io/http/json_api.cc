@@ -7,6 +7,7 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
+#include "windhover/io/http/json_fault.h"
 #include "windhover/io/keys.h"
 #include "windhover/io/model_directory.h"
 #include "windhover/io/reply_buffer.h"
@@ -30,27 +31,6 @@ bool read_number(std::string_view text, Number& number) noexcept {
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number);
   return parsed.ec == std::errc() && parsed.ptr == end;
-}
-
-// How the rows of a question are not as long as the model's; empty: they are.
-std::string width_text(const v1::Predict& question, const ModelLimits& limits) {
-  const std::string wanted = std::to_string(limits.features);
-  const int values = question.features_f64_size() + question.features_f32_size();
-  const bool indexed = question.indices_size() + question.row_ends_size() > 0;
-  if (limits.max_nonzeros > 0) {
-    if (indexed || values == 0) return "";
-    return "this model takes sparse rows, with indices and row_ends beside the values";
-  }
-  if (indexed) return "this model takes dense rows, " + wanted + " numbers each, without indices";
-  const std::uint64_t rows = question.rows();
-  const auto came = static_cast<std::uint64_t>(values);
-  if (came == rows * limits.features) return "";
-  if (rows > 0 && came % rows == 0) {
-    return "each row has " + std::to_string(came / rows) + " numbers, and the model takes " +
-           wanted;
-  }
-  return std::to_string(came) + " numbers came for " + std::to_string(rows) +
-         " rows, and the model takes " + wanted + " a row";
 }
 
 }  // namespace
@@ -108,13 +88,15 @@ HttpAnswer JsonApi::predict(const HttpRequest& request) {
       state_.counters.add(IoCounter::kNotPermitted);
       return http_error(403, "a question with keys takes the role observe beside query");
     }
-    if (limits.pending_keys == 0) return json_refusal(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
-    if (!are_keys(question.predict().keys())) return http_error(400, kNoKey);
+    if (limits.pending_keys == 0)
+      return json_refusal(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys, "/keys");
+    if (!are_keys(question.predict().keys())) return http_error(400, kNoKey, "/keys");
   }
   answer = ask(question, request);
   if (answer.status != 400) return answer;
-  const std::string width = width_text(question.predict(), limits);
-  return width.empty() ? answer : json_refusal(v1::REASON_WRONG_DIMENSION, limits.features, width);
+  const JsonFault width = width_fault(question.predict(), limits);
+  if (width.sentence.empty()) return answer;
+  return json_refusal(v1::REASON_WRONG_DIMENSION, limits.features, width.sentence, width.field);
 }
 
 HttpAnswer JsonApi::posterior(const HttpRequest& request) {
@@ -173,12 +155,12 @@ HttpAnswer JsonApi::outcome(const HttpRequest& request) {
   HttpAnswer answer;
   if (!read(request, *question.mutable_outcome(), answer)) return answer;
   if (question.outcome().keys_size() != question.outcome().targets_size()) {
-    return http_error(400, "there is one target a key");
+    return http_error(400, "there is one target a key", "/targets");
   }
   if (memory_.conversations->models[request.model].model->limits.pending_keys == 0) {
-    return json_refusal(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys);
+    return json_refusal(v1::REASON_KEY_NOT_TAKEN, 0, kNoKeys, "/keys");
   }
-  if (!are_keys(question.outcome().keys())) return http_error(400, kNoKey);
+  if (!are_keys(question.outcome().keys())) return http_error(400, kNoKey, "/keys");
   return relay(question, request);
 }
 
@@ -212,14 +194,16 @@ bool JsonApi::read(const HttpRequest& request, google::protobuf::Message& body,
   return false;
 }
 
-bool JsonApi::check(const std::string& bytes, RequestView& view, HttpAnswer& answer) {
+bool JsonApi::check(const v1::Request& request, const std::string& bytes, RequestView& view,
+                    HttpAnswer& answer) {
   if (bytes.size() > state_.limits.frame_cap) {
     answer = http_error(413, "the question is larger than frame_cap, " +
                                  std::to_string(state_.limits.frame_cap) + " bytes in binary");
     return false;
   }
   if (ok(decode_request(std::as_bytes(std::span(bytes)), view))) return true;
-  answer = http_error(400, "the arrays contradict the number of rows");
+  const JsonFault fault = contradiction_in(request);
+  answer = http_error(400, fault.sentence, fault.field);
   return false;
 }
 
@@ -227,7 +211,7 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   const std::string bytes = question.SerializeAsString();
   RequestView view;
   HttpAnswer answer;
-  if (!check(bytes, view, answer)) return answer;
+  if (!check(question, bytes, view, answer)) return answer;
   const ConversationContext& context = memory_.conversations->context;
   ModelContext& about = context.models[request.model];
   if (about_models(view.kind)) {
@@ -238,7 +222,7 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   }
   QueryHandler& queries = context.handler(about, view.kind);
   const auto written = queries.answer(view, *about.model, request.asker, memory_.reply);
-  answer = json_answer_of(memory_.reply.first(written.bytes));
+  answer = json_answer_of(memory_.reply.first(written.bytes), question, *about.model);
   answer.cost_ns = queries.cost(view);
   return answer;
 }
@@ -248,7 +232,7 @@ HttpAnswer JsonApi::relay(v1::Request& question, const HttpRequest& request) {
   question.set_id(1);
   RequestView view;
   HttpAnswer answer;
-  if (check(question.SerializeAsString(), view, answer)) {
+  if (check(question, question.SerializeAsString(), view, answer)) {
     answer.relay = {frame_of(question), request.model};
   }
   return answer;

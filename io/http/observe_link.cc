@@ -67,7 +67,7 @@ void ObserveLink::connect() {
     v1::Request hello;
     hello.mutable_hello()->set_version_min(kProtocolVersion);
     hello.mutable_hello()->set_version_max(kProtocolVersion);
-    hello.mutable_hello()->set_model(model_.data(), model_.size());
+    hello.mutable_hello()->set_model(model_->name().data(), model_->name().size());
     hello.mutable_hello()->set_token(token_.data(), token_.size());
     write(frame_of(hello));
     read();
@@ -126,9 +126,22 @@ void ObserveLink::on_response(const v1::Response& response, std::span<const std:
     return fail(response.has_refusal() ? "the observe endpoint takes no connection now"
                                        : "the observe endpoint says what nobody asked");
   } else {
-    tell_first(json_answer_of(frame));
+    tell_first(answer_of(response, frame));
   }
   go_on();
+}
+
+// What is refused is looked for in the request, which still lies where it was written from.
+HttpAnswer ObserveLink::answer_of(const v1::Response& response,
+                                  std::span<const std::byte> frame) const {
+  v1::Request request;
+  if (response.has_refusal() || response.observe_ack().refused() > 0) {
+    const FrameScan scan = scan_frame(std::as_bytes(std::span(out_)), UINT32_MAX);
+    if (!request.ParseFromArray(scan.frame.data(), static_cast<int>(scan.frame.size()))) {
+      return json_answer_of(frame);
+    }
+  }
+  return json_answer_of(frame, request, *model_);
 }
 
 void ObserveLink::tell_first(const HttpAnswer& answer) {

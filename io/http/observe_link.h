@@ -12,6 +12,7 @@
 #include "windhover/io/asio_types.h"
 #include "windhover/io/http/http_types.h"
 #include "windhover/io/listen_config.h"
+#include "windhover/io/served_model.h"
 #include "windhover/io/windhover.pb.h"
 
 namespace windhover {
@@ -33,15 +34,16 @@ class ObserveAsker {
 // acknowledgement is of one. Answers never come from inside send(). The HTTP thread's; allocates.
 class ObserveLink {
  public:
-  // `model`: its name, `token`: what the endpoint knows the server's own parts by; both outlive
-  // this, or the name until it speaks of another one.
-  ObserveLink(IoContext& io, std::string_view model, std::string_view token)
+  // `model`: null where there is none now, `token`: what the endpoint knows the server's own parts
+  // by; both outlive this, or the model until it speaks of another one.
+  ObserveLink(IoContext& io, const ServedModel* model, std::string_view token)
       : socket_(io), model_(model), token_(token) {}
 
   // Before use: where the observe endpoint listens, with the port that it got.
   void point_to(const ListenConfig& observe);
 
-  // `frame`: a Request with its length prefix. `asker` outlives its answer or forget().
+  // `frame`: a Request with its length prefix. `asker` outlives its answer or forget(). REQUIRES:
+  // there is a model.
   void send(std::string frame, ObserveAsker& asker);
 
   // The asker is told nothing any more. Whether its request may have reached the endpoint.
@@ -50,7 +52,7 @@ class ObserveLink {
   // Ends the connection, if there is one; who waits is told.
   void close() noexcept;
   // From the next connection on. REQUIRES: close().
-  void speak_of(std::string_view model) noexcept { model_ = model; }
+  void speak_of(const ServedModel* model) noexcept { model_ = model; }
 
  private:
   enum class State : std::uint8_t { kDown, kConnecting, kUp };
@@ -65,12 +67,13 @@ class ObserveLink {
   void read();
   void on_bytes();
   void on_response(const v1::Response& response, std::span<const std::byte> frame);
+  HttpAnswer answer_of(const v1::Response& response, std::span<const std::byte> frame) const;
   void tell_first(const HttpAnswer& answer);
   void fail(const char* sentence) noexcept;
 
   StreamProtocol::endpoint endpoint_;
   Stream socket_;
-  std::string_view model_;
+  const ServedModel* model_;
   std::string_view token_;
   State state_ = State::kDown;
   std::uint64_t life_ = 0;  // of the connection: handlers of an older one do nothing
@@ -78,7 +81,7 @@ class ObserveLink {
   bool greeted_ = false;
   bool sent_ = false;  // the first of those who wait
   bool writing_ = false;
-  std::string out_;
+  std::string out_;  // what was written last
   std::string in_;
   std::array<char, 1024> some_;
 };

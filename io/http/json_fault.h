@@ -1,0 +1,37 @@
+// Which field of a request in JSON is to blame for its refusal, for a person: the endpoints say a
+// reason and no more. Nothing is judged here, only looked for; what is refused is the endpoints' to
+// say. Allocates. O(numbers of the request).
+#ifndef WINDHOVER_IO_HTTP_JSON_FAULT_H_
+#define WINDHOVER_IO_HTTP_JSON_FAULT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "windhover/io/served_model.h"
+#include "windhover/io/windhover.pb.h"
+
+namespace windhover {
+
+struct JsonFault {
+  std::string sentence;
+  std::string field;  // a JSON Pointer into the body (RFC 6901); empty: no one field
+};
+
+// Of a question that was refused, about this model.
+JsonFault fault_of(const v1::Predict& question, v1::Reason reason, const ServedModel& model);
+JsonFault fault_of(const v1::Draws& question, v1::Reason reason, const ServedModel& model);
+// Of rows that were refused: of one, or of all with ObserveAckReply::kWholeFrame.
+JsonFault fault_of(const v1::Observe& rows, std::uint32_t row, v1::Reason reason,
+                   const ServedModel& model);
+
+// A reason in words, which hold whatever the request.
+const char* words_of(v1::Reason reason) noexcept;
+
+// Of a request whose arrays are not of one number of rows.
+JsonFault contradiction_in(const v1::Request& request);
+// How the rows of a question are not as long as the model's; no sentence: they are.
+JsonFault width_fault(const v1::Predict& question, const ModelLimits& limits);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_HTTP_JSON_FAULT_H_
