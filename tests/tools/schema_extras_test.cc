@@ -42,6 +42,38 @@ TEST(Schema, AnExposureIsTheOffsetsExponential) {
   EXPECT_THROW(parsed(replaced(kVisits, "\"count\"", "\"count\"\nmodel = \"linear\"")), UserError);
 }
 
+// As the server would refuse it, without a word of line, column or value.
+TEST(Schema, ANumberThatNoRowMayHaveIsSaidWithItsLineColumnAndText) {
+  const char* const kTwo =
+      "target = \"y\"\ntarget_kind = \"number\"\nmissing = \"skip\"\n"
+      "[[feature]]\nfield = \"a\"\nkind = \"number\"\nshift = 0\nscale = 1\n"
+      "[[feature]]\nfield = \"b\"\nkind = \"number\"\nshift = 0\nscale = 1\n"
+      "[[feature]]\ninteraction = [\"a\", \"b\"]\n";
+  const std::string rows = "a,b,y\n1,2,3\n1,-1e36,3\n1,2,1e36\n1e20,1e20,3\n1e34,1,1e34\n";
+  const std::vector<std::string> whys = {"", "line 3, column b: \"-1e36\" is too large",
+                                         "line 4, column y: \"1e36\" is too large",
+                                         "line 5: a x b is too large", ""};
+  for (const bool skips : {true, false}) {
+    const Schema schema =
+        parsed(skips ? kTwo : replaced(kTwo, "missing = \"skip\"", "missing = \"refuse\""));
+    Table table(file_with("large.csv", rows), schema.table_options());
+    const RowEncoder encoder(schema, table, RowUse::kObservation, false);
+    EncodedRow row;
+    for (const std::string& why : whys) {
+      ASSERT_TRUE(table.next());
+      if (why.empty()) {
+        EXPECT_TRUE(encoder.encode(table, row));
+      } else if (skips) {
+        EXPECT_FALSE(encoder.encode(table, row));
+        EXPECT_TRUE(says(row.skipped.why, why)) << row.skipped.why;
+        EXPECT_FALSE(row.skipped.empty);
+      } else {
+        EXPECT_TRUE(says(refusal_of([&] { encoder.encode(table, row); }), why));
+      }
+    }
+  }
+}
+
 TEST(Schema, RowsWithoutAnExposureAreSkippedOrEndTheReading) {
   const std::string rows = "visits,hours,x\n2,4,1\n3,0,1\n3,,1\n3,long,1\n5,1,1\n";
   for (const bool skips : {true, false}) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "windhover/runtime/observation.h"
@@ -52,6 +54,23 @@ bool RowEncoder::skip(const Table& table, std::size_t column, EncodedRow& row,
   return false;
 }
 
+bool RowEncoder::skip_too_large(const Table& table, std::size_t feature, double largest,
+                                EncodedRow& row) const {
+  const std::vector<Source>& sources = sources_[schema_.rule_of(feature)];
+  const std::string most =
+      fmt::format("a number has a size of at most {:g}{}", largest, scaled_ ? ", scaled" : "");
+  if (!sources.empty()) {
+    const std::size_t column = sources.front().column;
+    return skip(table, column, row,
+                fmt::format("\"{}\" is too large: {}", table.text(column), most));
+  }
+  std::string text = fmt::format("{}, line {}: {} is too large: {}", table.path(), table.line(),
+                                 schema_.feature_name(feature), most);
+  if (!skips_) throw RowError(text);
+  row.skipped = {std::move(text), false};
+  return false;
+}
+
 bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
   using Cell = Schema::Cell;
   const SchemaParts& parts = schema_.parts();
@@ -99,9 +118,9 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     }
     return skip(table, source.column, row, schema_.refusal(r, cell, text));
   }
-  if (const auto name = schema_.overflown(row)) {
-    return skip(table, 0, row,
-                fmt::format("the value of {} is too large in the schema's units", *name));
+  const double largest = target_column_ ? kLargestNumber : std::numeric_limits<double>::max();
+  if (const auto column = schema_.overflown(row, largest)) {
+    return skip_too_large(table, *column, largest, row);
   }
   row.offset = 0;
   if (offset_column_) {
@@ -134,6 +153,11 @@ bool RowEncoder::encode_target(const Table& table, EncodedRow& row) const {
     throw RowError(table.place(*target_column_) +
                    fmt::format(": {} is more than its trials, {}: {}", text, *rule.trials,
                                table.text(*trials_column_)));
+  }
+  if (!(std::abs(*target) <= kLargestNumber)) {
+    return skip(table, *target_column_, row,
+                fmt::format("\"{}\" is too large: a number has a size of at most {:g}", text,
+                            kLargestNumber));
   }
   row.target = *target;
   if (row.trials > 0) return true;

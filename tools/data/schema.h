@@ -154,6 +154,7 @@ class Schema {
   const std::vector<FeatureRule>& rules() const { return parts_.rules; }
   // The place of the first column of a rule among the features.
   std::size_t first_column(std::size_t rule) const { return first_columns_[rule]; }
+  std::size_t rule_of(std::size_t column) const;  // that the column is of
 
   // What NaN stands for in each column of a dense row, by `missing` of the features. Empty: in
   // none, or rows are sparse.
@@ -215,9 +216,9 @@ class Schema {
   std::optional<double> own_number(std::string_view text) const {
     return read_cell(text, Reads::kNumber, parts_.numbers);
   }
-  // The name of a column whose value has overflowed; nothing: none has. NaN would be taken for a
-  // value that is missing.
-  std::optional<std::string> overflown(const EncodedRow& row) const;
+  // A column whose value is larger than that, or has overflowed; nothing: none. NaN would be taken
+  // for a value that is missing.
+  std::optional<std::size_t> overflown(const EncodedRow& row, double largest) const;
   // Nothing: the text of the offset's field is no number, or no exposure. REQUIRES: has_offset().
   std::optional<double> offset_of(std::string_view text) const;
   const char* offset_text() const;  // what is expected there
@@ -266,6 +267,9 @@ class RowEncoder {
   bool encode_trials(const Table& table, EncodedRow& row) const;
   bool encode_target(const Table& table, EncodedRow& row) const;
   bool skip(const Table& table, std::size_t column, EncodedRow& row, const std::string& why) const;
+  // Likewise, of a feature that no row may have.
+  bool skip_too_large(const Table& table, std::size_t feature, double largest,
+                      EncodedRow& row) const;
   // A rule of several fields, or of one.
   bool encode_hash(const Table& table, std::size_t rule, EncodedRow& row) const;
 

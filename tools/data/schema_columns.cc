@@ -94,8 +94,7 @@ void Schema::index_features() {
 
 std::string Schema::feature_name(std::size_t column) const {
   using Kind = FeatureRule::Kind;
-  const auto after = std::ranges::upper_bound(first_columns_, column);
-  const auto r = static_cast<std::size_t>(after - first_columns_.begin()) - 1;
+  const std::size_t r = rule_of(column);
   const FeatureRule& rule = parts_.rules[r];
   std::size_t place = column - first_columns_[r];
   const bool hash = rule.kind == Kind::kHash;
@@ -171,11 +170,17 @@ std::vector<MissingFeature> Schema::missing_features() const {
   return features;
 }
 
-std::optional<std::string> Schema::overflown(const EncodedRow& row) const {
-  const auto found = std::ranges::find_if(row.values, [](double x) { return !std::isfinite(x); });
+std::size_t Schema::rule_of(std::size_t column) const {
+  const auto after = std::ranges::upper_bound(first_columns_, column);
+  return static_cast<std::size_t>(after - first_columns_.begin()) - 1;
+}
+
+std::optional<std::size_t> Schema::overflown(const EncodedRow& row, double largest) const {
+  const auto found =
+      std::ranges::find_if(row.values, [&](double x) { return !(std::abs(x) <= largest); });
   if (found == row.values.end()) return std::nullopt;
   const auto place = static_cast<std::size_t>(found - row.values.begin());
-  return feature_name(parts_.sparse ? row.indices[place] : place);
+  return parts_.sparse ? row.indices[place] : place;
 }
 
 bool Schema::has_hashes() const {

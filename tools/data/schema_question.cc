@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "windhover/tools/data/nearest.h"
 #include "windhover/tools/data/schema.h"
@@ -72,8 +73,10 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
     }
     if (!lists(r, text)) row.unlisted.push_back(rule.field);
   }
-  if (const auto name = overflown(row))
-    throw UserError(fmt::format("the value of {} is too large in the schema's units", *name));
+  if (const auto column = overflown(row, std::numeric_limits<double>::max())) {
+    throw UserError(
+        fmt::format("the value of {} is too large in the schema's units", feature_name(*column)));
+  }
   if (has_offset()) {
     const std::string& field = parts_.offset->field;
     known.push_back(field);
