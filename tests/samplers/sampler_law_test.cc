@@ -64,13 +64,16 @@ std::vector<double> simulated_kls(const Process& process, int steps, int simulat
   const Square transition = process.transition;
   const Matrix drive =
       process.covariance - process.transition * process.covariance * process.transition.transpose();
-  // The noise of a position is that of its velocity: its covariance is singular.
+  // The noise of a position is that of its velocity, so four numbers drive all M: the other
+  // eigenvalues, which come first, are zero.
   const Eigen::SelfAdjointEigenSolver<Matrix> eigen(drive);
-  const Square root =
-      eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0.0).cwiseSqrt().asDiagonal();
+  EXPECT_LT(eigen.eigenvalues().head(M - 4).cwiseAbs().sum(), 1e-9 * eigen.eigenvalues().sum());
+  const Eigen::Matrix<double, M, 4> root =
+      eigen.eigenvectors().rightCols(4) *
+      eigen.eigenvalues().tail(4).cwiseMax(0.0).cwiseSqrt().asDiagonal();
   const Square start = process.covariance.llt().matrixL();
   constexpr int kBlock = 512;
-  std::vector<double> z(M * kBlock);
+  std::vector<double> z(4 * kBlock);
   std::vector<double> kls;
   for (int simulation = 0; simulation < simulations; ++simulation) {
     Rng rng(static_cast<std::uint64_t>(simulation));
@@ -81,8 +84,9 @@ std::vector<double> simulated_kls(const Process& process, int steps, int simulat
       State state = start * Eigen::Map<const State>(z.data());
       for (int step = 0; step < steps; ++step) {
         if (step % kBlock == 0) rng.fill_normals(z);
-        const Eigen::Map<const State> noise(z.data() + M * (step % kBlock));
-        state = (transition * state + root * noise).eval();
+        const Eigen::Map<const Eigen::Vector4d> noise(z.data() + 4 * (step % kBlock));
+        // lazyProduct: Eigen would call its kernel for large matrices.
+        state = (transition.lazyProduct(state) + root.lazyProduct(noise)).eval();
         const Eigen::Vector4d at = state.template head<4>();
         sum += at;
         second.noalias() += at * at.transpose();
