@@ -7,7 +7,9 @@
 #include <Eigen/Dense>
 #include <Eigen/SparseCore>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
@@ -62,12 +64,34 @@ class SparseData {
     }
     return w;
   }
-  VectorXd offsets(std::size_t first, std::size_t last) const {
-    VectorXd offsets(static_cast<Index>(last - first));
-    for (Index i = 0; i < offsets.size(); ++i) {
-      offsets[i] = layout_.offset(row(first + static_cast<std::size_t>(i)));
+
+  // Rows [first, last), each of those that are equal once, with the sum of their weights: most have
+  // few values, and the likelihood is the same.
+  struct Distinct {
+    Eigen::SparseMatrix<double, Eigen::RowMajor> x;  // as of design()
+    VectorXd y, weights, offsets;
+  };
+  Distinct distinct(std::size_t first, std::size_t last) const {
+    const MatrixXd x = design(first, last);
+    std::map<std::vector<double>, std::pair<Index, double>> weights;  // by all else of a row
+    for (std::size_t i = first; i < last; ++i) {
+      const auto number = static_cast<Index>(i - first);
+      std::vector<double> rest(x.row(number).begin(), x.row(number).end());
+      rest.insert(rest.end(), {row(i)[0], layout_.offset(row(i))});
+      weights.try_emplace(rest, number, 0.0).first->second.second += layout_.weight(row(i));
     }
-    return offsets;
+    const auto count = static_cast<Index>(weights.size());
+    MatrixXd kept(count, x.cols());
+    Distinct all{{}, VectorXd(count), VectorXd(count), VectorXd(count)};
+    Index at = 0;
+    for (const auto& [rest, numbered] : weights) {
+      kept.row(at) = x.row(numbered.first);
+      all.y[at] = rest[rest.size() - 2];
+      all.offsets[at] = rest.back();
+      all.weights[at++] = numbered.second;
+    }
+    all.x = kept.sparseView();
+    return all;
   }
 
  private:
@@ -136,10 +160,7 @@ struct Moments {
 
 inline Moments exact_moments(const SparseData& data, std::size_t first, std::size_t last,
                              double precision, const Likelihood& likelihood = kLogistic) {
-  const Eigen::SparseMatrix<double, Eigen::RowMajor> x = data.design(first, last).sparseView();
-  const VectorXd y = data.targets(first, last);
-  const VectorXd weights = data.weights(first, last);
-  const VectorXd offsets = data.offsets(first, last);
+  const auto [x, y, weights, offsets] = data.distinct(first, last);
   const Index d = x.cols();
   const auto of_rows = [&](const VectorXd& theta, auto what) -> VectorXd {
     return weights.cwiseProduct((offsets + x * theta).binaryExpr(y, what));
@@ -169,16 +190,20 @@ inline Moments exact_moments(const SparseData& data, std::size_t first, std::siz
   VectorXd sum = VectorXd::Zero(d);
   MatrixXd squares = MatrixXd::Zero(d, d);
   double at = potential(mode);
+  const auto pull = [&](const VectorXd& from) -> VectorXd {
+    return root.transpose() * gradient(mode + root * from);
+  };
+  VectorXd here = pull(z);
   for (int draw = 0; draw < kDraws; ++draw) {
     fill_normals(11, {static_cast<std::uint64_t>(draw), 0, Purpose::kTest}, normals);
     VectorXd momentum = Eigen::Map<VectorXd>(normals.data(), d);
     const double before = at + 0.5 * momentum.squaredNorm();
     VectorXd proposal = z;
-    VectorXd force = root.transpose() * gradient(mode + root * proposal);
+    VectorXd force = here;
     for (int leap = 0; leap < 4; ++leap) {
       momentum -= 0.5 * kStep * force;
       proposal += kStep * momentum;
-      force = root.transpose() * gradient(mode + root * proposal);
+      force = pull(proposal);
       momentum -= 0.5 * kStep * force;
     }
     const double there = potential(mode + root * proposal);
@@ -186,6 +211,7 @@ inline Moments exact_moments(const SparseData& data, std::size_t first, std::siz
     if (std::log(uniform(1'000'000 + static_cast<std::uint64_t>(draw))) < before - after) {
       z = proposal;
       at = there;
+      here = force;
     }
     const VectorXd theta = root * z;
     sum += theta;
