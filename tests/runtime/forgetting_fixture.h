@@ -12,9 +12,12 @@ namespace windhover::test::forgetting_test {
 
 // N / tau, the root of x = 2 tanh(x).
 inline double size_in_taus() {
-  double x = 2;
-  for (int i = 0; i < 100; ++i) x = 2 * std::tanh(x);
-  return x;
+  static const double root = [] {
+    double x = 2;
+    for (int i = 0; i < 100; ++i) x = 2 * std::tanh(x);
+    return x;
+  }();
+  return root;
 }
 
 // What a row counts for beside the newest of `rows` rows, in steps of N / 32.
