@@ -1,5 +1,6 @@
 """The blocking client against a daemon."""
 
+import pickle
 import socket
 import sys
 import threading
@@ -170,6 +171,53 @@ def test_refused_rows_are_told_by_their_index(daemon, rows):
         m.observe(X[:10], y[:10])
         m.wait()
         assert m.take_refused_rows().rows.tolist() == [7] and m.take_refused_rows() is None
+
+
+def test_a_refused_row_names_what_is_to_blame(daemon, library):
+    X = np.ones((6, 3))
+    y = np.arange(6.0)
+    X[1, 2], X[2], y[4] = np.nan, np.inf, -1
+    why = "a number is NaN, infinite or beyond 1e35"
+    text = (
+        f"4 rows refused (row 1: {why} (column 2 is nan); row 2: {why} (column 0 is inf, column 1 "
+        "is inf, column 2 is inf); row 4: the target is not one that the model knows (y is -1); ...)"
+    )
+    X[5, 0] = -1e40
+    with connect(daemon(model__name="poisson")) as m:
+        m.observe(X, y)
+        with pytest.raises(windhover.RowsRefused) as refused:
+            m.wait()
+        assert str(refused.value) == text
+        assert refused.value.cells[3] == "column 0 is -1e+40"
+        assert str(pickle.loads(pickle.dumps(refused.value))) == text
+        # Numbers go on where they are: a row is told by them, and none before it is named.
+        first = m.observe(X[1:2], y[1:2])
+        with pytest.raises(windhover.RowsRefused, match=rf"row {first}: .*\(column 2 is nan"):
+            m.wait()
+        with pytest.raises(windhover.Refused, match="row 1: column 2 is nan"):
+            m.predict(X)
+        with pytest.raises(windhover.Refused, match="row 1: y is -2"):
+            m.predict(np.ones((2, 3)), outcomes=[1, -2])
+    with windhover.Engine(3, model="poisson", threads=0) as engine:
+        with pytest.raises(windhover.RowsRefused) as refused:
+            engine.observe(X, y)
+        assert str(refused.value) == text
+
+
+def test_a_refused_row_of_a_frame_or_sparse_matrix_names_its_column(daemon):
+    frame = pytest.importorskip("pandas").DataFrame({"a": [1.0], "b": [np.nan], "c": [1.0]})
+    with connect(daemon()) as m:
+        m.observe(frame, [1.0])
+        with pytest.raises(windhover.RowsRefused, match=r"\(column 'b' is nan"):
+            m.wait()
+
+
+def test_a_refused_sparse_row_names_its_column(daemon):
+    rows = windhover.SparseRows([1.0, 2.0, np.nan, 4.0], [0, 1, 2, 0], [0, 1, 3, 4])
+    with connect(daemon(model__max_nonzeros=2)) as m:
+        m.observe(rows, [1.0, 2.0, 3.0])
+        with pytest.raises(windhover.RowsRefused, match=r"row 1: .*\(column 2 is nan"):
+            m.wait()
 
 
 def test_leaving_the_block_waits_and_says_what_was_refused(daemon):

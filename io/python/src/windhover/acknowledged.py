@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from . import windhover_pb2 as pb
 from .connection import Connection
 from .errors import Reason, Refused, RowsRefused
 from .exchange import refusal_of
+from .faults import MOST_NOTED
 from .options import Options, Totals
 from .sent_frames import SentFrames
 
@@ -33,6 +35,14 @@ class Acknowledged(Connection):
         self._mark = (0, 0)  # durable: so many rows are once the server's head of then is
         self._refused: list[tuple[int, Reason]] = []
         self._refused_count = 0
+        self._faults: dict[int, str] = {}  # of rows that may be refused, the newest
+
+    def note_faults(self, first: int, faults: Iterable[tuple[int, str]]) -> None:
+        """Of rows from number `first` on, which are not kept: what a refusal will be about."""
+        for at, text in faults:
+            self._faults[first + at] = text
+        while len(self._faults) > MOST_NOTED:
+            del self._faults[next(iter(self._faults))]
 
     def _take_in(self, response: Any) -> Refused | bool:
         arm = response.WhichOneof("body")
@@ -100,7 +110,8 @@ class Acknowledged(Connection):
         if not self._refused_count:
             return None
         rows = np.array([row for row, _ in self._refused], dtype=np.int64)
-        taken = RowsRefused(rows, [why for _, why in self._refused], self._refused_count)
+        cells = [self._faults.pop(row, "") for row, _ in self._refused]
+        taken = RowsRefused(rows, [why for _, why in self._refused], self._refused_count, cells)
         self._refused = []
         self._refused_count = 0
         return taken

@@ -26,6 +26,7 @@ from .engine_arrays import fill, pointer, taken, texts
 from .engine_life import EngineLife
 from .engine_reader import EnginePredictions
 from .errors import Reason, RowsRefused, TimedOut
+from .faults import cells_text, names_of
 from .events import Event
 from .options import Joined
 from .provenance import Provenance
@@ -100,7 +101,11 @@ class Engine(EngineLife):
                 reasons += [Reason(reason) for _, reason in said]
             self.settle()
         if numbers:
-            raise RowsRefused(np.array(numbers, dtype=np.int64), reasons, len(numbers))
+            cells = [
+                cells_text(rows, row, names_of(X), reason is Reason.TARGET_OUT_OF_DOMAIN)
+                for row, reason in zip(numbers, reasons)
+            ]
+            raise RowsRefused(np.array(numbers, dtype=np.int64), reasons, len(numbers), cells)
         return rows.count
 
     def _observed(self, frame: Any) -> list[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -211,16 +212,24 @@ class RowsRefused(WindhoverError):
             call's X.
         reasons: n reasons.
         count: how many were refused; more than n where the server did not list all of them.
+        cells: n texts, "column 1 is nan" or "y is -1": what is to blame; "" where that is not known.
     """
 
-    def __init__(self, rows: NDArray[np.int64], reasons: list[Reason], count: int) -> None:
+    def __init__(
+        self,
+        rows: NDArray[np.int64],
+        reasons: list[Reason],
+        count: int,
+        cells: Sequence[str] | None = None,
+    ) -> None:
         self.rows = rows
         self.reasons = reasons
         self.count = count
-        super().__init__(refused_text(rows, reasons, count))
+        self.cells = list(cells) if cells is not None else [""] * len(reasons)
+        super().__init__(refused_text(rows, reasons, count, self.cells))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RowsRefused, (self.rows, self.reasons, self.count)
+        return RowsRefused, (self.rows, self.reasons, self.count, self.cells)
 
 
 class WindhoverWarning(UserWarning):
@@ -246,8 +255,13 @@ def times(count: int, what: str) -> str:
     return f"{count} {what}" + ("" if count == 1 else "s")
 
 
-def refused_text(rows: NDArray[np.int64], reasons: list[Reason], count: int) -> str:
-    shown = [f"row {row}: {why.words}" for row, why in zip(rows[:3].tolist(), reasons)]
+def refused_text(
+    rows: NDArray[np.int64], reasons: list[Reason], count: int, cells: list[str]
+) -> str:
+    shown = [
+        f"row {row}: {why.words}" + (f" ({cell})" if cell else "")
+        for row, why, cell in zip(rows[:3].tolist(), reasons, cells)
+    ]
     if count > len(shown):
         shown.append("...")
     return f"{times(count, 'row')} refused ({'; '.join(shown)})"

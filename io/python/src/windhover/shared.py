@@ -23,6 +23,7 @@ from .errors import (
     times,
 )
 from .events import Event
+from .faults import faults, located, names_of
 from .known import OTHER_COLUMNS, Known
 from .options import Joined, Options, ProducerState
 from .provenance import Provenance
@@ -91,7 +92,12 @@ class Shared(Known):
         if weights is not None:
             column = column_of("weights", weights, rows.count)
             rows = dataclasses.replace(rows, weights=column)
-        return self._rows.observe(rows)
+        return self._observed_steps(rows, x)
+
+    def _observed_steps(self, rows: Rows, x: Any) -> Steps[int]:
+        first = yield from self._rows.observe(rows)
+        self._rows.note_faults(first, faults(rows, names_of(x), self._rows.welcome.model))
+        return first
 
     def _settle(self, stacklevel: int) -> None:
         """Says what became of rows that were not learned, once all are acknowledged."""
@@ -160,7 +166,10 @@ class Shared(Known):
                     request_id, wire.framed(request_id, wire.PREDICT, parts), "predict_result"
                 )
 
-            result = yield from place.through(ask, question=True)
+            try:
+                result = yield from place.through(ask, question=True)
+            except Refused as refused:
+                raise located(refused, rows, names_of(x), welcome.model) from None
             if len(result.predictions) != end - begin:
                 raise ProtocolError("the server answers for another number of rows")
             results.append(result)
