@@ -208,6 +208,15 @@ def test_the_example_says_what_the_one_in_c_says():
     )
 
 
+@pytest.mark.parametrize("features, classes", [(3, 3), (2, 4), (3, 5)])
+def test_weights_of_a_network_have_no_names_also_where_softmax_has_as_many(features, classes):
+    with windhover.Engine(
+        features, model="mlp-softmax", classes=classes, hidden=1, threads=0
+    ) as engine:
+        assert engine.dimension in [(classes - 1) * width for width in (features, features + 1)]
+        assert engine.posterior().names == tuple(f"theta{i}" for i in range(engine.dimension))
+
+
 def test_questions_beside_rows():
     X, y = rows(20_000)
     with windhover.Engine(3, threads=1, window_slack=1024, max_frame_rows=512) as engine:

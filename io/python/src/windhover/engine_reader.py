@@ -29,6 +29,7 @@ from .rows import column_of
 
 # The models whose answers are probabilities of classes.
 _CATEGORICAL = ("softmax", "mlp-softmax", "drbm")
+_NETWORKS = ("mlp-linear", "mlp-logistic", "mlp-softmax", "drbm")
 
 # Of the library's tables those that `Predictions` calls otherwise.
 _TABLES = {
@@ -127,7 +128,8 @@ class Reader:
         """Made when they are asked for: there may be millions."""
         options = self._options
         classes = int(options.classes) if self._categorical else 0
-        return parameter_names(int(options.features), self._dimension, self._kind, classes)
+        network = options.model.decode() in _NETWORKS
+        return parameter_names(int(options.features), self._dimension, self._kind, classes, network)
 
     def predict(
         self,

@@ -19,16 +19,19 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 
-def parameter_names(width: int, dimension: int, kind: ModelKind, classes: int) -> tuple[str, ...]:
+def parameter_names(
+    width: int, dimension: int, kind: ModelKind, classes: int, network: bool = False
+) -> tuple[str, ...]:
     """What the parameters of a model are called whose columns have no names: as `windhover
-    posterior` has them. `width`: columns of a row; `classes`: of softmax, otherwise 0."""
+    posterior` has them. `width`: columns of a row; `classes`: of softmax, otherwise 0. Those of a
+    `network` have none; of a server it is known by their number alone."""
     blocks = [f"{k}: " for k in range(1, classes)] or [""]
     if kind is ModelKind.HETEROSCEDASTIC:
         blocks = ["log variance: ", ""]
     names = [f"x{i}" for i in range(1, width + 1)]
     if dimension > len(blocks) * width:
         names.append("intercept")
-    if dimension != len(blocks) * len(names):  # a network's parameters have no names
+    if network or dimension != len(blocks) * len(names):
         return tuple(f"theta{i}" for i in range(dimension))
     return tuple(block + name for block in blocks for name in names)
 
