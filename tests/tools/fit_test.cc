@@ -10,6 +10,7 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/tests/tools/support.h"
+#include "windhover/tools/fit/file_units.h"
 #include "windhover/tools/fit/moments.h"
 
 namespace windhover {
@@ -65,6 +66,38 @@ TEST(Fit, ReportsALinearFit) {
 #else
   EXPECT_EQ(out["allocations_after_start"], 0);
 #endif
+}
+
+// Of two files that differ in their units alone a product stands in the same place of a picture.
+TEST(ColumnSds, OfAProductAreThoseOfItsNumbers) {
+  std::string text = "a,b,c,y\n";
+  for (int i = 0; i < 500; ++i) {
+    text += std::to_string(20 * std::sin(i * 1.7)) + "," + std::to_string(std::cos(i * 0.91) * 3) +
+            "," + (i % 3 == 0 ? "u" : "v") + ",1\n";
+  }
+  const std::string path = file_with("products.csv", text);
+  const auto sds_with = [&](const std::string& scale) {
+    const std::string number = "\"\nkind = \"number\"\nshift = 0\nscale = ";
+    const Schema schema = Schema::from_text(
+        "target = \"y\"\n[[feature]]\nfield = \"a" + number + scale + "\n[[feature]]\nfield = \"b" +
+            number +
+            "1\n[[feature]]\nfield = \"c\"\nkind = \"category\"\ncategories = [\"u\", \"v\"]\n"
+            "[[feature]]\ninteraction = [\"a\", \"b\"]\n"
+            "[[feature]]\ninteraction = [\"c\", \"a\"]\n",
+        "s.toml");
+    return column_sds(schema, load_dataset(path, schema, false));
+  };
+  const std::vector<double> one = sds_with("1");
+  ASSERT_EQ(one.size(), 7U);
+  EXPECT_NEAR(one[0], 20 / std::sqrt(2), 0.2);
+  EXPECT_EQ(one[2], 1.0);
+  EXPECT_DOUBLE_EQ(one[4], one[0] * one[1]);
+  EXPECT_DOUBLE_EQ(one[5], one[0]);
+  EXPECT_DOUBLE_EQ(one[6], one[0]);
+  const std::vector<double> four = sds_with("4");
+  EXPECT_DOUBLE_EQ(four[0], one[0]);
+  EXPECT_DOUBLE_EQ(four[4], one[4] / 4);
+  EXPECT_DOUBLE_EQ(four[6], one[6] / 4);
 }
 
 TEST(Fit, ReportsALogisticFitWithoutIntercept) {

@@ -42,6 +42,24 @@ TargetTransform target_units_of(const EngineConfig& config, const Dataset& data)
   return scanned_target_units(config, targets, exposures.mean());
 }
 
+// A number is multiplied in units of its `scale`: of the products that is what one sd of it is.
+void set_product_sds(const Schema& schema, std::size_t rule, std::vector<double>& sds) {
+  std::vector<double> products = {1.0};
+  for (const auto& factor : factors_of(schema.rules(), rule)) {
+    std::vector<double> next;
+    for (const double product : products) {
+      for (const std::size_t r : factor) {
+        const FeatureRule& of = schema.rules()[r];
+        const bool number = of.kind == FeatureRule::Kind::kNumber;
+        const double unit = number ? sds[schema.first_column(r)] / *of.scale : 1.0;
+        next.insert(next.end(), value_columns(schema.rules(), r), product * unit);
+      }
+    }
+    products = std::move(next);
+  }
+  std::ranges::copy(products, sds.begin() + static_cast<std::ptrdiff_t>(schema.first_column(rule)));
+}
+
 }  // namespace
 
 std::vector<double> column_sds(const Schema& schema, const Dataset& data) {
@@ -51,6 +69,9 @@ std::vector<double> column_sds(const Schema& schema, const Dataset& data) {
     const std::size_t j = schema.first_column(r);
     const Column column = column_of_file(data, [&](std::size_t i) { return data.row(i)[j]; });
     if (column.varies()) sds[j] = std::sqrt(column.variance());
+  }
+  for (std::size_t r = 0; r < schema.rules().size(); ++r) {
+    if (schema.rules()[r].kind == FeatureRule::Kind::kInteraction) set_product_sds(schema, r, sds);
   }
   return sds;
 }

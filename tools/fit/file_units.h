@@ -23,7 +23,8 @@ struct FileUnits {
 FileUnits file_units(const FitOptions& options, const Schema& schema, const Dataset& data);
 
 // Standard deviations of the columns over the whole file, 1 of one that stands for a category or
-// does not vary: in which effects can be set beside each other.
+// does not vary, and of a product those of its numbers: in which effects can be set beside each
+// other.
 std::vector<double> column_sds(const Schema& schema, const Dataset& data);
 
 }  // namespace windhover
