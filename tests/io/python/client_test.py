@@ -1,18 +1,24 @@
 """The blocking client against a daemon."""
 
+import os
 import pickle
+import re
 import socket
+import subprocess
 import sys
 import threading
 import time
 import types
 import warnings
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import windhover
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def connect(daemon, **options):
@@ -395,3 +401,20 @@ def test_a_fingerprint_that_differs(daemon):
     with pytest.raises(windhover.Refused) as refused:
         connect(daemon(), fingerprint=1)
     assert refused.value.reason is windhover.Reason.FINGERPRINT_MISMATCH
+
+
+def test_the_example_of_a_row_at_a_time(windhoverd):
+    program = ROOT / "io/examples/learn_one.py"
+    houses = ROOT / "tools/manual/pages/data/houses.csv"
+    path = os.pathsep.join([str(Path(windhover.__file__).parents[1]), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": path}
+    said = subprocess.run(
+        [sys.executable, program, houses],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    mean, lower, upper = map(float, re.findall(r"\d+", said))
+    # The mean of 3,000 rows whose own interval is a fifth of it wide and more.
+    assert lower < mean < upper and 200_000 < mean < 290_000, said
