@@ -22,18 +22,20 @@ RowLossFunction student_loss(double nu, double dispersion) {
 }
 
 GlmReference::GlmReference(const MatrixXd& design, const VectorXd& y, const ModelConfig& model,
-                           RowLossFunction loss, const VectorXd& start)
+                           RowLossFunction loss, const VectorXd& start, RowValueFunction value)
     : design_(design),
       y_(y),
       prior_(prior_precisions(design.cols(), model)),
-      loss_(std::move(loss)) {
+      loss_(std::move(loss)),
+      value_(std::move(value)) {
+  if (!value_) value_ = [of = loss_](double eta, double at) { return of(eta, at).value; };
   find_mode(start);
 }
 
 double GlmReference::log_posterior(const VectorXd& theta) const {
   const VectorXd eta = design_ * theta;
   double sum = -0.5 * theta.cwiseAbs2().dot(prior_);
-  for (Index i = 0; i < eta.size(); ++i) sum -= loss_(eta[i], y_[i]).value;
+  for (Index i = 0; i < eta.size(); ++i) sum -= value_(eta[i], y_[i]);
   return sum;
 }
 

@@ -14,6 +14,7 @@ struct RowLoss {
   double value = 0, first = 0, second = 0;
 };
 using RowLossFunction = std::function<RowLoss(double eta, double y)>;
+using RowValueFunction = std::function<double(double eta, double y)>;
 
 RowLoss poisson_loss(double eta, double y);
 
@@ -21,9 +22,10 @@ RowLossFunction student_loss(double nu, double dispersion);
 
 class GlmReference {
  public:
-  // `start` is near enough to the mode.
+  // `start` is near enough to the mode. `value`: -log p(y | eta) alone, where that is much less
+  // work.
   GlmReference(const MatrixXd& design, const VectorXd& y, const ModelConfig& model,
-               RowLossFunction loss, const VectorXd& start);
+               RowLossFunction loss, const VectorXd& start, RowValueFunction value = {});
 
   double log_posterior(const VectorXd& theta) const;
   const Gaussian& laplace() const { return laplace_; }
@@ -38,6 +40,7 @@ class GlmReference {
   VectorXd y_;
   VectorXd prior_;
   RowLossFunction loss_;
+  RowValueFunction value_;
   Gaussian laplace_;
 };
 

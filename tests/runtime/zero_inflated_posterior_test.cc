@@ -24,10 +24,20 @@ Data inflated(Index rows, Index features, double intercept, double structural, s
   return data;
 }
 
+ZeroInflatedPoissonLikelihood likelihood_at(double structural) {
+  ZeroInflatedPoissonLikelihood likelihood{ModelConfig{}};
+  likelihood.set_dispersion(structural / (1 - structural));
+  return likelihood;
+}
+
+RowValueFunction value_at(double structural) {
+  return [likelihood = likelihood_at(structural)](double eta, double y) {
+    return likelihood.loss(&eta, &y, 1);
+  };
+}
+
 RowLossFunction loss_at(double structural) {
-  return [odds = structural / (1 - structural)](double eta, double y) {
-    ZeroInflatedPoissonLikelihood likelihood{ModelConfig{}};
-    likelihood.set_dispersion(odds);
+  return [likelihood = likelihood_at(structural)](double eta, double y) {
     RowLoss loss;
     loss.value = likelihood.loss(&eta, &y, 1);
     likelihood.derivatives(&eta, &y, 1, &loss.first);
@@ -56,8 +66,8 @@ TEST(ZeroInflatedPosterior, ModeAndMeanAreTheExactOnesUnderWhatIsLearned) {
   engine.feed(data);
   engine.poll_until_idle();
   const double structural = engine.provenance().noise_variance;
-  const GlmReference reference(data.design(), data.y, config.model, loss_at(structural),
-                               data.truth);
+  const GlmReference reference(data.design(), data.y, config.model, loss_at(structural), data.truth,
+                               value_at(structural));
   expect_modes(engine, reference);
   // The Fisher information is another one than the Hessian's: off by about 1 / sqrt(n).
   const Gaussian exact = reference.moments(100'000, 82);
@@ -116,8 +126,8 @@ TEST(ZeroInflatedPosterior, SpreadOfTheDrawsIsThePosteriors) {
   TestEngine engine(config);
   const Gaussian drawn = drawn_of(engine, data, 30'000);
   const double structural = engine.provenance().noise_variance;
-  const GlmReference reference(data.design(), data.y, config.model, loss_at(structural),
-                               data.truth);
+  const GlmReference reference(data.design(), data.y, config.model, loss_at(structural), data.truth,
+                               value_at(structural));
   const Gaussian exact = reference.moments(100'000, 87);
   for (Index j = 0; j < 4; ++j) {
     const double sd = std::sqrt(exact.covariance(j, j));
