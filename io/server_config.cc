@@ -183,14 +183,24 @@ Result<bool> check(const ServerConfig& config, const EngineConfig& engine) noexc
                  "frame_cap must be at most 268435456 and at least what the largest row needs",
                  static_cast<double>(row)};
   }
+  const bool with_http = config.http.enabled();
   if (engine.max_readers < readers_of(config)) {
     return Error{Status::kInvalidConfig,
-                 config.http.enabled()
-                     ? "max_readers must be at least 12, which the server takes with http"
-                     : "max_readers must be at least 9, which the server takes",
+                 with_http ? "max_readers must be at least 5, which the server takes with http"
+                           : "max_readers must be at least 4, which the server takes",
                  static_cast<double>(engine.max_readers)};
   }
-  static_assert(kServerReaders == 9 && kHttpReaders == 3);  // as the sentences say
+  if (engine.max_readers + engine.max_watchers < readers_of(config) + watchers_of(config)) {
+    return Error{Status::kInvalidConfig,
+                 with_http ? "max_readers and max_watchers must be at least 12 together, which the "
+                             "server takes with http"
+                           : "max_readers and max_watchers must be at least 9 together, which the "
+                             "server takes",
+                 static_cast<double>(engine.max_readers + engine.max_watchers)};
+  }
+  // As the sentences say.
+  static_assert(kServerReaders == 4 && kServerWatchers == 5);
+  static_assert(kHttpReaders == 1 && kHttpWatchers == 2);
   if (config.added.enabled() && outside(config.added.max_models, 1, kMaxModels - 1)) {
     return Error{Status::kInvalidConfig, "added.max_models must be from 1 to 4095",
                  static_cast<double>(config.added.max_models)};

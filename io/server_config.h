@@ -87,11 +87,16 @@ struct ServerConfig {
 };
 
 // Of the engine's max_readers the server takes kServerReaders, and with HTTP kHttpReaders more: on
-// each endpoint one for questions, one for long ones and one to page through draws, on the query
-// endpoint PagingTable::kMost of these.
-inline constexpr std::uint32_t kServerReaders = 9;
+// each endpoint one for questions and one for long ones. And of max_watchers, or of max_readers
+// where there are no more, kServerWatchers and kHttpWatchers: one to page through draws, on the
+// query endpoint PagingTable::kMost.
+inline constexpr std::uint32_t kServerReaders = 4;
+inline constexpr std::uint32_t kServerWatchers = 5;
 inline std::uint32_t readers_of(const ServerConfig& config) noexcept {
   return kServerReaders + (config.http.enabled() ? kHttpReaders : 0);
+}
+inline std::uint32_t watchers_of(const ServerConfig& config) noexcept {
+  return kServerWatchers + (config.http.enabled() ? kHttpWatchers : 0);
 }
 
 // For OpenSSL, with as many connections as there can be; 0 without TLS.

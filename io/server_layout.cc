@@ -172,18 +172,17 @@ Result<PlaceChange> entry_of(ServerLayout& layout, std::size_t index, EndpointKi
   entry.model = &model;
   const bool observes = kind == EndpointKind::kObserve;
   const bool http = kind == EndpointKind::kHttp;
-  std::array wanted = {&entry.reader, &entry.paging[0], http ? &entry.measuring : &entry.in_pieces};
-  for (std::optional<Reader>* one : wanted) {
-    const Result<Reader> reader = model.engine->reader();
-    if (!reader.ok()) return reader.error();
-    one->emplace(reader.value());
-  }
-  const bool pages = kind == EndpointKind::kQuery;
-  for (std::size_t more = 1; pages && more < PagingTable::kMost; ++more) {
-    const Result<Reader> reader = model.engine->reader();
-    if (!reader.ok()) return reader.error();
-    entry.paging[more].emplace(reader.value());
-  }
+  Error error;
+  const auto take = [&error](std::optional<Reader>& place, const Result<Reader>& reader) {
+    if (!reader.ok()) error = reader.error();
+    if (reader.ok()) place.emplace(reader.value());
+  };
+  take(entry.reader, model.engine->reader());
+  http ? take(entry.measuring, model.engine->watcher())
+       : take(entry.in_pieces, model.engine->reader());
+  const std::size_t pages = kind == EndpointKind::kQuery ? PagingTable::kMost : 1;
+  for (std::size_t i = 0; i < pages; ++i) take(entry.paging[i], model.engine->watcher());
+  if (!ok(error.status)) return error;
   if (observes && model.takes_rows) entry.producers = &layout.models[index].store->producers;
   return entry;
 }

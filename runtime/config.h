@@ -123,6 +123,7 @@ struct EngineConfig {
 
   std::uint32_t retained_draws = 64;  // draws in every snapshot
   std::uint32_t max_readers = 9;
+  std::uint32_t max_watchers = 0;      // Readers beside them that never predict: less memory each
   std::uint32_t max_query_rows = 256;  // rows of one predict() call
   std::uint64_t seed = 1;
   std::uint64_t schema_fingerprint = 0;  // of feature names and encodings, where there are any

@@ -281,6 +281,7 @@ Result<bool> check(const EngineConfig& c) noexcept {
   if (c.max_readers < 1 || c.max_readers > 1024) {
     return invalid("max_readers must be 1 to 1024", c.max_readers);
   }
+  if (c.max_watchers > 1024) return invalid("max_watchers must be 0 to 1024", c.max_watchers);
   if (c.max_query_rows < 1 || c.max_query_rows > 65'536) {
     return invalid("max_query_rows must be 1 to 65536", c.max_query_rows);
   }

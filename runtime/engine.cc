@@ -192,14 +192,31 @@ void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
 
 Learner& Engine::learner() noexcept { return *layout_->parts.learner; }
 
+namespace {
+
+// The next of `most` places, or `most`: all are taken.
+std::uint32_t take_place(std::atomic<std::uint32_t>& taken, std::uint32_t most) noexcept {
+  const std::uint32_t place = taken.fetch_add(1, std::memory_order_relaxed);
+  if (place < most) return place;
+  taken.fetch_sub(1, std::memory_order_relaxed);
+  return most;
+}
+
+}  // namespace
+
 Result<Reader> Engine::reader() noexcept {
-  const std::uint32_t id = layout_->readers.fetch_add(1, std::memory_order_relaxed);
-  if (id >= layout_->config.max_readers) {
-    layout_->readers.fetch_sub(1, std::memory_order_relaxed);
-    return Error{Status::kUnavailable, "all readers are taken; max_readers allows this many",
-                 static_cast<double>(layout_->config.max_readers)};
-  }
-  return Reader(this, id);
+  const std::uint32_t most = layout_->config.max_readers;
+  const std::uint32_t id = take_place(layout_->readers, most);
+  if (id < most) return Reader(this, id);
+  return Error{Status::kUnavailable, "all readers are taken; max_readers allows this many",
+               static_cast<double>(most)};
+}
+
+Result<Reader> Engine::watcher() noexcept {
+  const std::uint32_t most = layout_->config.max_watchers;
+  const std::uint32_t id = take_place(layout_->watchers, most);
+  if (id < most) return Reader(this, layout_->config.max_readers + id);
+  return reader();
 }
 
 Result<RowFollower> Engine::follower() noexcept {

@@ -180,6 +180,10 @@ class Engine {
   // kUnavailable when max_readers have been handed out.
   Result<Reader> reader() noexcept;
 
+  // One whose predict() and begin_predict() say kUnsupported: of max_watchers, and when these have
+  // been handed out one of max_readers, or kUnavailable.
+  Result<Reader> watcher() noexcept;
+
   // One of EngineConfig::max_followers who read rows beside the learner; kUnavailable when all have
   // been handed out. Before any thread is at work, or on the learner's between polls.
   Result<RowFollower> follower() noexcept;

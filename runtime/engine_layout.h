@@ -27,6 +27,11 @@
 
 namespace windhover {
 
+// Those that predict come first.
+inline std::uint32_t readers_in_all(const EngineConfig& config) noexcept {
+  return config.max_readers + config.max_watchers;
+}
+
 // Everything an engine is made of, in the order it lies in the block. While measuring the arena
 // gives nothing and every pointer is null; constructors store pointers without following them, so
 // stand-ins are enough for the references.
@@ -38,7 +43,7 @@ struct Parts {
         model(models.data() == nullptr ? nullptr : models[0]),
         window(make_window(arena, config, layout)),
         slots(make_slots(arena, config)),
-        pins(arena.allocate<SnapshotPin>(config.max_readers)),
+        pins(arena.allocate<SnapshotPin>(readers_in_all(config))),
         snapshots(slots, pins),
         sampler(make_sampler(arena, config)),
         ingest(window, model, config.max_frame_rows, MissingFeatures(config.missing_features),
@@ -74,8 +79,8 @@ struct Parts {
     const bool shared = config.structure == Structure::kDiagonal;
     const std::uint32_t dimension = shared ? 0 : config.model.dimension();
     const std::uint32_t features = shared ? 0 : config.model.features;
-    return arena.make_array<Posterior>(Snapshots<Posterior>::slots_for(config.max_readers), arena,
-                                       dimension, features, config.retained_draws);
+    return arena.make_array<Posterior>(Snapshots<Posterior>::slots_for(readers_in_all(config)),
+                                       arena, dimension, features, config.retained_draws);
   }
   static AnySampler* make_sampler(Arena& arena, const EngineConfig& config) noexcept {
     if (!keeps_window(config.horizon) || config.structure == Structure::kDiagonal) return nullptr;
@@ -119,7 +124,7 @@ struct Engine::Layout {
         feature_shift(arena.allocate<double>(given_units(config))),
         feature_scale(arena.allocate<double>(given_units(config))),
         event_slots(make_event_slots(arena, config)),
-        event_pins(arena.allocate<SnapshotPin>(config.max_readers)),
+        event_pins(arena.allocate<SnapshotPin>(readers_in_all(config))),
         shown_events(event_slots, event_pins),
         capture(make_capture(arena, config)),
         relayed(make_relayed(arena, config)),
@@ -144,7 +149,7 @@ struct Engine::Layout {
 
   static std::span<EventList> make_event_slots(Arena& arena, const EngineConfig& config) noexcept {
     arena.region("events");
-    return arena.make_array<EventList>(Snapshots<EventList>::slots_for(config.max_readers));
+    return arena.make_array<EventList>(Snapshots<EventList>::slots_for(readers_in_all(config)));
   }
 
   static checkpoint::Capture* make_capture(Arena& arena, const EngineConfig& config) noexcept {
@@ -204,6 +209,7 @@ struct Engine::Layout {
   std::span<double> feature_shift;
   std::span<double> feature_scale;
   std::atomic<std::uint32_t> readers{0};
+  std::atomic<std::uint32_t> watchers{0};
   std::uint32_t followers = 0;
   std::span<EventList> event_slots;
   std::span<SnapshotPin> event_pins;

@@ -11,7 +11,8 @@
 namespace windhover {
 
 // HTTP for monitoring, and for questions and rows in JSON (io/http/README.md). Off unless it is
-// said where to listen. It takes kHttpReaders of the engine's max_readers.
+// said where to listen. It takes kHttpReaders of the engine's max_readers,
+// and kHttpWatchers of its max_watchers.
 struct HttpConfig {
   ListenConfig listen{.tcp_address = {}, .tcp_port = 0, .unix_path = {}};
 
@@ -33,7 +34,8 @@ struct HttpConfig {
   bool enabled() const noexcept { return !listen.tcp_address.empty() || !listen.unix_path.empty(); }
 };
 
-inline constexpr std::uint32_t kHttpReaders = 3;
+inline constexpr std::uint32_t kHttpReaders = 1;
+inline constexpr std::uint32_t kHttpWatchers = 2;  // one pages through draws, one measures
 
 }  // namespace windhover
 

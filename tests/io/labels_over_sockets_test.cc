@@ -165,6 +165,7 @@ TEST(LateLabelsOverSockets, KeysTakeBothRolesAndOutcomesThatOfRows) {
   config.http.listen.tcp_address = "127.0.0.1";
   EngineConfig engine = with_labels();
   engine.max_readers = kServerReaders + kHttpReaders + 1;
+  engine.max_watchers = kServerWatchers + kHttpWatchers;
   TestServer server(config, engine);
   const auto as = [](const char* name) {
     ClientOptions options;

@@ -107,6 +107,7 @@ TEST(ModelOrders, WithoutADescriptorForOrdersThereIsNoServer) {
   EngineConfig engine_config = kept(small_engine_of(3));
   const ServerConfig config = growing_server();
   engine_config.max_readers = 8 * readers_of(config);
+  engine_config.max_watchers = 8 * watchers_of(config);
   const std::vector<PlannedModel> planned = {{"first", engine_config}};
   const MappedBlock engine_block(Engine::footprint(engine_config).value());
   const MappedBlock block(Server::footprint(config, planned).value());

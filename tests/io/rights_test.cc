@@ -216,6 +216,7 @@ ServerConfig http_with(const std::string& file) {
 EngineConfig http_engine() {
   EngineConfig config = small_engine();
   config.max_readers = kServerReaders + kHttpReaders + 1;
+  config.max_watchers = kServerWatchers + kHttpWatchers;
   return config;
 }
 

@@ -57,6 +57,7 @@ class ServedModels {
     for (const Model& model : models) {
       EngineConfig engine = model.engine;
       engine.max_readers = readers_of(config) + 1;
+      engine.max_watchers = watchers_of(config);
       planned.push_back({model.name, engine});
       blocks_.emplace_back(Engine::footprint(engine).value());
       engines_.push_back(Engine::create(engine, blocks_.back().bytes(), clock_).value());
@@ -102,6 +103,7 @@ class ServedModels {
   // Likewise; nobody is let in.
   Added* make_ready(const char* name, EngineConfig config, Error* error = nullptr) {
     config.max_readers = readers_of(config_) + 1;
+    config.max_watchers = watchers_of(config_);
     auto added = std::make_unique<Added>(config, Server::model_footprint(config_).value());
     added->engine = Engine::create(config, added->block.bytes(), clock_).value();
     const auto place = server_->add_model({name, added->engine}, added->store.bytes());

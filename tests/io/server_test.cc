@@ -71,6 +71,12 @@ TEST(Server, ImpossibleConfigurationsAreRefusedWithASentence) {
   EngineConfig few_readers = small_engine();
   few_readers.max_readers = kServerReaders - 1;
   EXPECT_EQ(check(small_server(), few_readers).status(), Status::kInvalidConfig);
+  EngineConfig few_watchers = small_engine();
+  few_watchers.max_readers = kServerReaders;
+  few_watchers.max_watchers = kServerWatchers - 1;
+  EXPECT_EQ(check(small_server(), few_watchers).status(), Status::kInvalidConfig);
+  few_watchers.max_readers = kServerReaders + 1;  // which watch as well
+  EXPECT_TRUE(check(small_server(), few_watchers).ok());
 }
 
 TEST(Server, TakenPortIsRefusedByOpen) {

@@ -109,8 +109,8 @@ TEST(CheckpointConfiguration, FieldsHaveNamesThatFitAndDiffer) {
 #if defined(__x86_64__) && defined(__GLIBCXX__)
 // A field more, and the list of fields that a checkpoint depends on has to be looked at:
 // runtime/checkpoint/config_fields.cc. Left out on purpose are checkpoints, window_slack,
-// max_frame_rows, max_followers, follows, score_predictions, labels, learner_threads, max_readers
-// and max_query_rows.
+// max_frame_rows, max_followers, follows, score_predictions, labels, learner_threads, max_readers,
+// max_watchers and max_query_rows.
 TEST(CheckpointConfiguration, NoFieldIsForgotten) {
   EXPECT_EQ(sizeof(ModelConfig), 120u);
   EXPECT_EQ(sizeof(SamplerConfig), 192u);

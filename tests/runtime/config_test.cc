@@ -180,6 +180,7 @@ std::vector<Violation> violations() {
   add("retained_draws", [](EngineConfig& c) { c.retained_draws = 65'537; });
   add("max_readers", [](EngineConfig& c) { c.max_readers = 0; });
   add("max_readers", [](EngineConfig& c) { c.max_readers = 1025; });
+  add("max_watchers", [](EngineConfig& c) { c.max_watchers = 1025; });
   add("labels.pending", [](EngineConfig& c) { c.labels.pending = (1U << 30) + 1; });
   add("labels.pending", [](EngineConfig& c) {
     c.labels.pending = 1;

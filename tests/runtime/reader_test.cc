@@ -215,6 +215,41 @@ TEST(Reader, AsManyReadersAsConfigured) {
   }
 }
 
+TEST(Reader, AWatcherAnswersAllButPredictionsAndTakesLessMemory) {
+  EngineConfig config = small_config("linear", 2, 100);
+  config.max_readers = 2;
+  config.max_watchers = 2;
+  TestEngine engine(config);
+  const Data data = linear_data(100, 2, 1.0, 9);
+  engine.feed(data, 0, 100);
+  engine.poll_until_idle();
+  Reader watcher = engine->watcher().value();
+  std::vector<ParameterSummary> parameters(3);
+  Provenance provenance;
+  ASSERT_EQ(watcher.posterior(parameters, provenance), Status::kOk);
+  EXPECT_EQ(provenance.sequence, 100U);
+  std::vector<double> page(3 * 16);
+  EXPECT_EQ(watcher.draws(0, 0, 16, page, provenance), Status::kOk);
+  const std::array<double, 2> x{};
+  PredictRequest request;
+  request.rows = 1;
+  request.features = x;
+  std::array<PredictiveSummary, 1> summary;
+  EXPECT_EQ(watcher.begin_predict(request), Status::kUnsupported);
+  EXPECT_EQ(watcher.predict(request, summary, provenance), Status::kUnsupported);
+  EXPECT_TRUE(engine->watcher().ok());
+  EXPECT_EQ(engine->reader().value().predict(request, summary, provenance), Status::kOk);
+  // When no watcher is left a reader watches, who may predict.
+  EXPECT_EQ(engine->watcher().value().predict(request, summary, provenance), Status::kOk);
+  EXPECT_EQ(engine->watcher().status(), Status::kUnavailable);
+  EXPECT_EQ(engine->reader().status(), Status::kUnavailable);
+  EngineConfig readers = config;
+  readers.max_readers = 4;
+  readers.max_watchers = 0;
+  const std::size_t scratch = config.max_query_rows * config.retained_draws * sizeof(double);
+  EXPECT_GE(Engine::footprint(readers).value(), Engine::footprint(config).value() + 2 * scratch);
+}
+
 TEST(Reader, PagesOfOneSnapshotMakeUpTheWhole) {
   TestEngine engine(small_config("linear", 2, 200));
   const Data data = linear_data(2000, 2, 1.0, 9);

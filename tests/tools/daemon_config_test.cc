@@ -21,13 +21,15 @@ TEST(DaemonConfig, HttpIsOnWithAPortAlone) {
   config.set("model.features", "3", "test");
   config.check();
   EXPECT_FALSE(config.server().http.enabled());
-  EXPECT_EQ(config.engine().max_readers, kServerReaders + 1) << "one is the watcher's";
+  EXPECT_EQ(config.engine().max_readers, kServerReaders);
+  EXPECT_EQ(config.engine().max_watchers, kServerWatchers + 1) << "one is the daemon's";
   config.set("server.http.tcp_port", "9101", "test");
   config.set("server.http.idle_timeout", "1234", "test");
   config.check();
   EXPECT_EQ(config.server().http.listen.tcp_address, "127.0.0.1");
   EXPECT_EQ(config.server().http.idle_timeout, 1234ms);
-  EXPECT_EQ(config.engine().max_readers, kServerReaders + kHttpReaders + 1);
+  EXPECT_EQ(config.engine().max_readers, kServerReaders + kHttpReaders);
+  EXPECT_EQ(config.engine().max_watchers, kServerWatchers + kHttpWatchers + 1);
   DaemonConfig again;
   again.read_toml(config.to_toml(), "again.toml");
   EXPECT_EQ(again.to_toml(), config.to_toml());

@@ -151,6 +151,7 @@ Json run_hostile(const BenchOptions& options) {
   EngineConfig config = served_config(options, dimension, 0);
   config.model.name = "linear";
   config.max_readers += kHttpReaders;
+  config.max_watchers += kHttpWatchers;
   ServedEngine served(config, {.http = true});
   settle(served, load_rows(dimension, 0), true);
   Json out = {

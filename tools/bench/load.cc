@@ -29,6 +29,7 @@ EngineConfig served_config(const BenchOptions& options, std::uint32_t dimension,
   config.sampler.chains = options.chains;
   config.window_size = window_rows(dimension);
   config.max_readers = kServerReaders + 1;  // one for settle()
+  config.max_watchers = kServerWatchers;
   return config;
 }
 

@@ -44,6 +44,7 @@ class ServedModels {
     engine.model.intercept_precision = 0;
     engine.window_size = c.window;
     engine.max_readers = kServerReaders;
+    engine.max_watchers = kServerWatchers;
     engine.window_slack = engine.max_frame_rows = 0;  // of the daemon's choice
     choose_slack(engine);
     ServerConfig server;

@@ -123,11 +123,8 @@ EngineConfig DaemonConfig::engine() const {
       values_->horizon.value_or(kept_window ? Horizon::kWindow : chosen_horizon(engine));
   engine.follows = follows_;
   engine.max_followers += followers_;
-  // One is the watcher's. Too few for the server stay too few.
-  const std::uint32_t taken = readers_of(server());
-  if (engine.max_readers >= kServerReaders) {
-    engine.max_readers = std::max(engine.max_readers, taken + 1);
-  }
+  if (engine.max_readers == 0) engine.max_readers = readers_of(server());
+  engine.max_watchers = watchers_of(server()) + 1;  // one is the daemon's
   return engine;
 }
 

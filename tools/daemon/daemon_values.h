@@ -23,6 +23,7 @@ struct DaemonConfig::Values {
     engine.window_slack = 0;
     engine.max_frame_rows = 0;
     server.max_producers = 0;
+    engine.max_readers = 0;
   }
 
   EngineConfig engine;               // window_slack, max_frame_rows: 0 is chosen

@@ -38,7 +38,7 @@ void Watcher::add(Engine& engine, std::size_t place) {
   const std::string_view name = server_.model_name(place);  // lives as long as the model
   const bool keeps = !folder_.empty() && !engine.config().follows;
   const std::lock_guard lock(changing_);
-  models_.push_back({engine, place, value_or_refuse(engine.reader()), StatusReport(name, log_),
+  models_.push_back({engine, place, value_or_refuse(engine.watcher()), StatusReport(name, log_),
                      CountReport(name, engine.counters(), log_),
                      KeepingReport(name, server_.log(place), server_.checkpoints(place), log_),
                      AnswerChoice(keeps ? folder_ + "/" + std::string(name) : ""),

@@ -20,6 +20,7 @@ namespace windhover::testing {
 inline EngineConfig http_engine() {
   EngineConfig config = small_engine();
   config.max_readers = kServerReaders + kHttpReaders + 1;
+  config.max_watchers = kServerWatchers + kHttpWatchers;
   config.labels.pending = 16;
   return config;
 }

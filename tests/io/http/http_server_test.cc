@@ -77,6 +77,7 @@ TEST(HttpServerConfig, ImpossibleOnesAreRefusedWithASentence) {
             Status::kInvalidConfig);
   EngineConfig few = http_engine();
   few.max_readers = kServerReaders;
+  few.max_watchers = 1024;
   EXPECT_EQ(check(http_server(), few).status(), Status::kInvalidConfig);
 }
 

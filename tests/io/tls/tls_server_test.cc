@@ -226,6 +226,7 @@ TEST(Tls, HttpSpeaksItWithTheSameCertificate) {
   config.http.listen.tcp_address = "127.0.0.1";
   EngineConfig engine = small_engine();
   engine.max_readers = kServerReaders + kHttpReaders + 1;
+  engine.max_watchers = kServerWatchers + kHttpWatchers;
   TestServer server(config, engine);
   const std::string address = "127.0.0.1:" + std::to_string(server.server().http_port());
   testing::HttpPeer peer(tls(address), authority.options().tls);
