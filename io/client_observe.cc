@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "windhover/io/client_stream.h"
+#include "windhover/io/producer_table.h"
 
 namespace windhover {
 namespace {
@@ -95,7 +96,8 @@ Status ClientStream::send_frame(const ObserveRows& rows, std::size_t first, std:
   if (resends()) {
     observe->set_producer(options_.producer);
     observe->set_first_sequence(next_sequence_);
-    observe->set_begins_here(beginning_.here);
+    // A drawn one goes on behind frames that were refused: nobody sends them again.
+    observe->set_begins_here(beginning_.here || is_passing(options_.producer));
   }
   fill_rows(rows, first, count, options_.wire_float, observe);
   const std::string_view bytes = channel().append(scratch_);

@@ -31,7 +31,8 @@ Status ClientStream::reconnect() {
   std::uniform_real_distribution<double> part(0.5, 1.0);
   for (milliseconds pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
     const Status status = take_up_again();
-    const bool may_pass = refusal() == v1::REASON_PRODUCER_BUSY || status == Status::kUnavailable ||
+    const bool may_pass = refusal() == v1::REASON_PRODUCER_BUSY ||
+                          refusal() == v1::REASON_TABLE_FULL || status == Status::kUnavailable ||
                           status == Status::kClosed || status == Status::kIoError ||
                           status == Status::kTimeout;
     if (ok(status) || !may_pass) return status;
@@ -63,17 +64,17 @@ Status ClientStream::take_up_again() {
                         welcome().fingerprint());
   }
   const std::uint64_t most = std::max(next_sequence_, totals_.producer_next);
-  const std::uint64_t mark = forgotten_mark_;
-  const bool asks = resends() && (!is_passing(options_.producer) || totals_.sent > 0);
-  if (asks) {
+  const std::uint64_t forgotten = forgotten_;
+  if (resends() && (!is_passing(options_.producer) || totals_.sent > 0)) {
     if (const Status status = ask_producer(); !ok(status)) return status;
+  } else {
+    forgotten_ = welcome().forgotten();
   }
   const std::uint64_t before = std::exchange(instance_.id, welcome().instance_id());
   if (before != instance_.id) ++totals_.histories;
   mark_ = {};
-  const bool perhaps_forgotten = is_passing(options_.producer) && !producer_.known() &&
-                                 before == instance_.id && forgotten_mark_ != 0 &&
-                                 forgotten_mark_ != mark;
+  const bool perhaps_forgotten = is_passing(options_.producer) && totals_.sent > 0 &&
+                                 !producer_.known() && forgotten_ != 0 && forgotten_ != forgotten;
   if (!resends() || perhaps_forgotten) {
     give_up_outstanding();
     beginning_ = {true, next_sequence_};
@@ -102,7 +103,9 @@ Status ClientStream::find_missing() {
     from = std::max(from, beginning_.sequence);
   }
   const std::uint64_t kept = frames_.first_kept(next_sequence_);
-  if (from >= kept) return send_again(from);
+  // Of a drawn producer nobody can miss what was never acknowledged: it was refused, and said so.
+  const bool had_rows = totals_.accepted + totals_.duplicate > 0;
+  if (from >= kept || (is_passing(options_.producer) && !had_rows)) return send_again(from);
   missing_ = {from, kept - from};
   return fail(Status::kRefused,
               "the server no longer has " + times(missing_.count, "row") +
@@ -120,7 +123,10 @@ Status ClientStream::send_again(std::uint64_t from) {
     Status status = flush();
     if (ok(status)) status = wait_until([this] { return restoring_until_ == 0; });
     restoring_until_ = 0;
-    if (!ok(status)) return status;
+    if (!ok(status)) {
+      close();  // what comes after them cannot be sent before them
+      return status;
+    }
   }
   // With their old ids: those of later frames go on counting up.
   bytes.clear();
@@ -160,7 +166,10 @@ Status ClientStream::leave_before(std::uint64_t sequence) {
                         "the server knows an earlier part of the stream and takes no gap",
                         producer_.next());
   }
-  totals_.lost += sequence - missing_.first;
+  std::uint64_t lost = sequence - missing_.first;
+  // Of a drawn one all that was acknowledged is in totals(); the rest was refused, and said so.
+  if (is_passing(options_.producer)) lost = std::min(lost, totals_.accepted + totals_.duplicate);
+  totals_.lost += lost;
   beginning_ = {true, sequence};
   return Status::kOk;
 }

@@ -2,9 +2,9 @@
 #include "windhover/io/client_stream.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
+#include "windhover/io/instance_id.h"
 #include "windhover/io/producer_table.h"
 
 namespace windhover {
@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kMostRefusedKept = 1U << 20;
 constexpr std::uint32_t kWholeFrame = UINT32_MAX;
-
-std::uint64_t draw_producer() {
-  std::random_device random;
-  const std::uint64_t high = random();
-  return kFirstPassingProducer | (high << 32) | random();
-}
 
 }  // namespace
 
@@ -48,6 +42,9 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
         Status::kInvalidArgument,
         std::string(address) + ": expected host:port, [v6]:port, tls://host:port or unix:/path");
   }
+  if (is_passing(options.producer)) {
+    return fail(Status::kInvalidArgument, "a producer is a number below 2^63");
+  }
   if (options.producer != 0 && !options.resend) {
     return fail(Status::kInvalidArgument, "rows of a producer are always sent again");
   }
@@ -56,7 +53,6 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
                 "first_sequence and begins_here are of a stream whose producer is given");
   }
   options_ = options;
-  if (options.producer == 0 && options.resend) options_.producer = draw_producer();
   frames_.clear();
   next_sequence_ = options.first_sequence;
   beginning_ = {options.begins_here, options.first_sequence};
@@ -67,11 +63,21 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
   producer_ = {};
   refused_rows_.clear();
   totals_ = {};
-  const Status status = open(address_, options_);
+  Status status = open(address_, options_);
+  if (ok(status) && options.producer == 0 && options.resend) status = draw_producer();
   instance_ = {welcome().instance_id()};
   fingerprint_ = welcome().fingerprint();
-  forgotten_mark_ = welcome().forgotten_mark();
+  forgotten_ = welcome().forgotten();
   return ok(status) && options.producer != 0 && welcome().observes() ? ask_producer() : status;
+}
+
+// A server that would never forget it is not given one.
+Status ClientStream::draw_producer() {
+  if (!welcome().forgets_drawn()) return Status::kOk;
+  const Result<std::uint64_t> drawn = random_instance_id();
+  if (!drawn.ok()) return fail_closed(drawn.status(), "no random number is to be had");
+  options_.producer = kFirstPassingProducer | (drawn.value() >> 1);
+  return Status::kOk;
 }
 
 // Where the stream stands, and whether an older connection still speaks for it. Claims nothing.
@@ -80,7 +86,7 @@ Status ClientStream::ask_producer() {
     return status;
   }
   totals_.producer_next = producer_.next();
-  forgotten_mark_ = producer_.forgotten_mark();
+  forgotten_ = producer_.forgotten();
   if (!producer_.live() || is_passing(options_.producer)) return Status::kOk;
   close();
   return fail_refused(v1::REASON_PRODUCER_BUSY, "another connection speaks for this producer");
@@ -93,8 +99,8 @@ bool ClientStream::take_in(const v1::Response& response, Status& status) {
   }
   const SentFrame* frame = response.has_refusal() ? frames_.find(response.id()) : nullptr;
   if (frame == nullptr) return false;
-  if (frame->id <= restoring_until_) {  // one that was acknowledged before
-    restoring_until_ = 0;
+  if (frame->id <= restoring_until_) {  // one that was acknowledged before, and is still kept
+    if (frame->id == restoring_until_) restoring_until_ = 0;
   } else {
     totals_.refused += frame->rows;
     ++totals_.frames_acknowledged;

@@ -93,6 +93,7 @@ class ClientStream : public ClientConnection {
   bool take_in(const v1::Response& response, Status& status) override;
   void take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& acknowledgement);
   Status ask_producer();
+  Status draw_producer();
   // Whether rows are told apart, and so can be sent again.
   bool resends() const { return options_.producer != 0; }
   void give_up_outstanding();
@@ -111,7 +112,7 @@ class ClientStream : public ClientConnection {
   Beginning beginning_;
   MissingRows missing_;
   std::uint64_t fingerprint_ = 0;      // what rows meant to the server at first
-  std::uint64_t forgotten_mark_ = 0;   // as the server said last
+  std::uint64_t forgotten_ = 0;        // producers, as the server said last
   std::uint64_t restoring_until_ = 0;  // id; until then answers are about frames held; 0: none
   bool rows_lost_ = false;             // and wait_acknowledged() has not said so yet
   Instance instance_;

@@ -123,7 +123,8 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(17, static_cast<std::uint64_t>(r.durability));
     sink.u64(18, r.durable_through);
     sink.u64(19, r.max_producers);
-    sink.u64(25, r.forgotten_mark);
+    sink.u64(25, r.forgotten);
+    sink.u64(26, r.forgets_drawn ? 1 : 0);
     sink.text(20, r.model_name);
     int field = 21;
     for (const bool takes : {r.takes_offsets, r.takes_weights, r.takes_keys, r.takes_trials}) {
@@ -194,7 +195,7 @@ std::size_t encode(std::uint64_t id, const ProducerStatusReply& r,
     sink.u64(3, r.next);
     sink.u64(4, r.durable_next);
     sink.u64(5, r.live ? 1 : 0);
-    sink.u64(6, r.forgotten_mark);
+    sink.u64(6, r.forgotten);
   });
 }
 

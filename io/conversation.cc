@@ -222,7 +222,8 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
   welcome.takes_trials = model.engine->config().model.has_trials();
   if (welcome.observes) {
     welcome.max_producers = static_cast<std::uint32_t>(about_->producers->claims_per_connection());
-    welcome.forgotten_mark = about_->producers->forgotten_mark();
+    welcome.forgotten = about_->producers->forgotten();
+    welcome.forgets_drawn = true;
   }
   replies.append(encode(id, welcome, replies.room()));
 }

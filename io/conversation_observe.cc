@@ -18,9 +18,10 @@ Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntr
                                      std::uint64_t& number) noexcept {
   ProducerTable& table = *about_->producers;
   const bool same = producer_ != nullptr && producer_->producer == request.producer;
+  if (request.producer == kNoProducer) return refusal_of(Status::kInvalidArgument);
   entry = same ? producer_ : &table.at(request.producer);
   const bool known = entry->producer != 0;
-  const Refusal refusal = table.may_speak(*entry, claims_, turn_ns());
+  const Refusal refusal = table.may_speak(*entry, request.producer, claims_, turn_ns());
   if (refusal == Refusal::kTableFull) {
     number = table.capacity();
   } else if (refusal == Refusal::kTooManyProducers) {
@@ -179,9 +180,14 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     batch.first_row = frame.duplicate;
     return about_->model->engine->observe(batch, refused_);
   };
+  // What an older connection of a passing producer had sent before: the newer one speaks for it.
+  const bool late = producer != nullptr && is_passing(frame.producer) && frame.duplicate == rows &&
+                    producer->owner != nullptr && producer->owner != &claims_;
   if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
-  if (producer != nullptr) {
-    const auto spoken = about_->producers->judged(frame.producer, claims_, turn_ns());
+  if (late) {
+    frame.next = producer->next;
+  } else if (producer != nullptr) {
+    const auto spoken = about_->producers->judged(*producer, frame.producer, claims_, turn_ns());
     if (spoken.taken_over) context_.state->counters.add(IoCounter::kProducersTakenOver);
     if (spoken.forgot) context_.state->counters.add(IoCounter::kProducersForgotten);
     producer = producer_ = &spoken.entry;
@@ -250,7 +256,7 @@ TurnEnd Conversation::producer_status(std::uint64_t id, std::uint64_t producer,
                                      : all_durable ? entry.next
                                                    : entry.durable_next,
                                      about_->producers->live(entry, turn_ns()),
-                                     about_->producers->forgotten_mark()};
+                                     about_->producers->forgotten()};
   replies.append(encode(id, reply, replies.room()));
   context_.state->counters.add(IoCounter::kQueries);
   return TurnEnd::kNeedInput;

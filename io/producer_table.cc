@@ -19,6 +19,7 @@ void ProducerTable::reset(const Rules& rules) noexcept {
   for (Entry& entry : entries_) std::construct_at(&entry);
   std::fill(slots_.begin(), slots_.end(), kNone);
   size_ = 0;
+  lasting_ = 0;
   forgotten_ = 0;
   oldest_ = newest_ = kNone;
   unknown_ = {};
@@ -60,7 +61,11 @@ ProducerTable::Entry& ProducerTable::add(std::uint64_t producer) noexcept {
   }
   entry.producer = producer;
   slots_[slot_of(producer)] = place(entry);
-  if (is_passing(producer)) fall_silent(entry);
+  if (is_passing(producer)) {
+    fall_silent(entry);
+  } else {
+    ++lasting_;
+  }
   return entry;
 }
 
@@ -100,15 +105,14 @@ std::size_t ProducerTable::stalest(const ProducerClaims& claims) const noexcept 
   return static_cast<std::size_t>(at - begin);
 }
 
-Refusal ProducerTable::may_speak(Entry& entry, ProducerClaims& claims,
+Refusal ProducerTable::may_speak(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
                                  std::int64_t now_ns) const noexcept {
   if (entry.owner == &claims) {
     entry.heard_ns = now_ns;
     return Refusal::kNone;
   }
-  const bool passing = is_passing(entry.producer);
-  if (!passing && live(entry, now_ns)) return Refusal::kProducerBusy;
-  if (entry.producer == 0 && !has_room()) return Refusal::kTableFull;
+  if (!is_passing(producer) && live(entry, now_ns)) return Refusal::kProducerBusy;
+  if (entry.producer == 0 && !may_come(producer)) return Refusal::kTableFull;
   if (claims.size_ == rules_.claims_per_connection &&
       !silent(*claims.held_[stalest(claims)], now_ns)) {
     return Refusal::kTooManyProducers;
@@ -116,9 +120,8 @@ Refusal ProducerTable::may_speak(Entry& entry, ProducerClaims& claims,
   return Refusal::kNone;
 }
 
-ProducerTable::Spoken ProducerTable::judged(std::uint64_t producer, ProducerClaims& claims,
-                                            std::int64_t now_ns) noexcept {
-  Entry& known = at(producer);
+ProducerTable::Spoken ProducerTable::judged(Entry& known, std::uint64_t producer,
+                                            ProducerClaims& claims, std::int64_t now_ns) noexcept {
   const bool forgot = known.producer == 0 && size() == capacity_;
   Entry& entry = known.producer == 0 ? add(producer) : known;
   entry.heard_ns = now_ns;
@@ -156,6 +159,10 @@ void ProducerTable::release(ProducerClaims& claims) noexcept {
 
 Status ProducerTable::set(std::uint64_t producer, std::uint64_t next) noexcept {
   if (producer == 0) return Status::kInvalidArgument;
+  if (producer == kNoProducer) {
+    forgotten_ = next;
+    return Status::kOk;
+  }
   Entry& known = at(producer);
   if (known.producer == 0 && !has_room()) {
     if (!is_passing(producer)) return Status::kTooLarge;
@@ -172,13 +179,14 @@ Status ProducerTable::set(std::uint64_t producer, std::uint64_t next) noexcept {
 
 Status ProducerTable::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("producers");
-  std::size_t count = size();
+  std::size_t count = size() + (forgotten_ > 0 ? 1 : 0);
   visitor.value(count);
   if (!visitor.restores()) {
     // Not the entry's own: what a visitor does to what it is shown must not move it.
     const auto show = [&](std::uint64_t producer, std::uint64_t next) {
       visitor.values(producer, next);
     };
+    if (forgotten_ > 0) show(kNoProducer, forgotten_);
     for (std::uint32_t i = oldest_; i != kNone; i = entries_[i].newer) {
       show(entries_[i].producer, entries_[i].next);
     }

@@ -2,7 +2,6 @@
 #ifndef WINDHOVER_IO_PRODUCER_TABLE_H_
 #define WINDHOVER_IO_PRODUCER_TABLE_H_
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -24,6 +23,8 @@ inline constexpr std::uint64_t kFirstPassingProducer = std::uint64_t{1} << 63;
 constexpr bool is_passing(std::uint64_t producer) noexcept {
   return producer >= kFirstPassingProducer;
 }
+// Nobody's: in a checkpoint it stands for how many have been forgotten.
+inline constexpr std::uint64_t kNoProducer = UINT64_MAX;
 
 // Where one producer stands.
 struct ProducerEntry {
@@ -56,8 +57,9 @@ class ProducerClaims {
 // lives: it could come back and have its rows stored twice. Of passing ones that nobody speaks for
 // the one that fell silent first makes room where there is none. Who speaks for a producer is
 // another matter: a connection may hold so many, and loses one by silence; a passing one, whose
-// number nobody else knows, at once to the connection that comes after it. Invariant: entries stay
-// where they are; a producer is known in one of them. Observe thread only.
+// number nobody else knows, at once to the connection that comes after it. A sixteenth of the
+// places is kept for passing ones. Invariant: entries stay where they are; a producer is known in
+// one of them. Observe thread only.
 class ProducerTable {
  public:
   using Entry = ProducerEntry;
@@ -65,7 +67,6 @@ class ProducerTable {
     std::size_t claims_per_connection = 16;    // 1 to ProducerClaims::kMost
     std::int64_t silence_ns = 60'000'000'000;  // after which another may speak for a producer
     std::uint64_t seed = 0x9e3779b97f4a7c15;   // of the hash: one that no peer knows
-    std::uint64_t start = 1;                   // another number each time the server starts
   };
 
   // Takes memory, writes nothing. `capacity` > 0.
@@ -79,20 +80,23 @@ class ProducerTable {
   // stays good while no other producer becomes known. Usually O(1). REQUIRES: producer is not 0.
   Entry& at(std::uint64_t producer) noexcept;
 
-  // Whether a row from this connection may be judged: kProducerBusy, kTableFull or
-  // kTooManyProducers, or kNone, which counts as a sign of life where the connection speaks for the
-  // producer already. Claims nothing. O(1), or O(claims) for one claim too many.
-  Refusal may_speak(Entry& entry, ProducerClaims& claims, std::int64_t now_ns) const noexcept;
+  // Whether a row of the producer, whose entry at() gave, may be judged from this connection:
+  // kProducerBusy, kTableFull or kTooManyProducers, or kNone, which counts as a sign of life where
+  // the connection speaks for the producer already. Claims nothing. O(1), or O(claims) for one
+  // claim too many.
+  Refusal may_speak(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
+                    std::int64_t now_ns) const noexcept;
 
   // Rows have been judged: the producer is known from now on, and the connection speaks for it,
   // whoever did before; taken_over: of one that is not passing and had fallen silent. What is
-  // expected of it is for the caller to say. Usually O(1). REQUIRES: may_speak(at(producer)).
+  // expected of it is for the caller to say. Usually O(1). REQUIRES: may_speak().
   struct Spoken {
     Entry& entry;
     bool taken_over = false;
     bool forgot = false;  // another producer
   };
-  Spoken judged(std::uint64_t producer, ProducerClaims& claims, std::int64_t now_ns) noexcept;
+  Spoken judged(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
+                std::int64_t now_ns) noexcept;
 
   // Whether a connection speaks for it now, and has not fallen silent.
   bool live(const Entry& entry, std::int64_t now_ns) const noexcept;
@@ -100,20 +104,20 @@ class ProducerTable {
   // The connection is gone; its producers may be claimed again.
   void release(ProducerClaims& claims) noexcept;
 
-  // 0: there has always been room, and none was forgotten. Otherwise a number that is another one
-  // after each that is, and each start.
-  std::uint64_t forgotten_mark() const noexcept {
-    return size() < capacity_ ? 0 : std::max<std::uint64_t>(rules_.start + forgotten_, 1);
-  }
+  // How many have been forgotten since the history began, as far as log and checkpoint tell. Where
+  // this is 0, or what it was, nobody has been.
+  std::uint64_t forgotten() const noexcept { return forgotten_; }
 
   // From a checkpoint or a log: makes the producer known, with all its rows below `next` on disk; a
-  // passing one is then the last that fell silent, or forgotten where there is no room.
+  // passing one is then the last that fell silent, or forgotten where there is no room. Of
+  // kNoProducer `next` is forgotten().
   // kInvalidArgument: producer 0; kTooLarge: no room for one that is not. Nobody may hold anything.
   Status set(std::uint64_t producer, std::uint64_t next) noexcept;
 
   // Shows every producer and what is expected of it, passing ones in the order in which they fell
-  // silent; a visitor that restores replaces them all, as set() does. kMalformed or kTooLarge, with
-  // the table empty, when it brings what cannot be.
+  // silent, and before them kNoProducer where one has been forgotten; a visitor that restores
+  // replaces them all, as set() does. kMalformed or kTooLarge, with the table empty, when it brings
+  // what cannot be.
   Status visit_state(StateVisitor& visitor) noexcept;
 
   // Any thread.
@@ -134,6 +138,10 @@ class ProducerTable {
   std::size_t home(std::uint64_t producer) const noexcept;
   std::size_t slot_of(std::uint64_t producer) const noexcept;
   bool has_room() const noexcept { return size() < capacity_ || oldest_ != kNone; }
+  // Also with places kept for passing ones.
+  bool may_come(std::uint64_t producer) const noexcept {
+    return has_room() && (is_passing(producer) || lasting_ < capacity_ - capacity_ / 16);
+  }
   Entry& add(std::uint64_t producer) noexcept;
   void forget(Entry& entry) noexcept;
 
@@ -148,6 +156,7 @@ class ProducerTable {
   std::span<Entry> entries_;
   std::span<std::uint32_t> slots_;    // a power of two, at most half full; linear probing
   std::atomic<std::size_t> size_{0};  // written by its thread alone
+  std::size_t lasting_ = 0;           // of these, not passing
   std::uint64_t forgotten_ = 0;
   std::uint32_t oldest_ = kNone;
   std::uint32_t newest_ = kNone;

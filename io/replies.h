@@ -52,7 +52,8 @@ struct WelcomeReply {
   Durability durability = Durability::kMemory;
   std::uint64_t durable_through = 0;
   std::uint32_t max_producers = 0;
-  std::uint64_t forgotten_mark = 0;
+  std::uint64_t forgotten = 0;
+  bool forgets_drawn = false;
   std::string_view model_name;
   bool takes_offsets = false;
   bool takes_weights = false;
@@ -168,7 +169,7 @@ struct ProducerStatusReply {
   std::uint64_t next = 0;
   std::uint64_t durable_next = 0;
   bool live = false;
-  std::uint64_t forgotten_mark = 0;
+  std::uint64_t forgotten = 0;
 };
 
 struct TakeCheckpointReply {

@@ -135,12 +135,10 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   ModelPlace& place = layout.models[index];
   ServedModel& model = place.served;
   Engine& engine = *hosted.engine;
-  // Of the hash of producers, of this start and, unless the host gives one, of the history.
+  // Of the hash of producers and, unless the host gives one, of the history.
   const Result<std::uint64_t> seed = random_instance_id();
-  const Result<std::uint64_t> start = random_instance_id();
   const Result<std::uint64_t> instance = random_instance_id();
   if (!seed.ok()) return seed.error();
-  if (!start.ok()) return start.error();
   if (!instance.ok()) return instance.error();
   model.set_name(hosted.name.empty() ? kOnlyModel : hosted.name);
   model.place = static_cast<std::uint32_t>(index);
@@ -157,8 +155,7 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   model.instance_id = config.instance_id != 0 ? config.instance_id : instance.value();
   store.producers.reset({.claims_per_connection = config.max_producers_per_connection,
                          .silence_ns = std::chrono::nanoseconds(config.producer_timeout).count(),
-                         .seed = seed.value(),
-                         .start = start.value()});
+                         .seed = seed.value()});
   place.store = &store;
   const Result<std::size_t> engine_bytes = Engine::footprint(engine.config());
   if (engine_bytes.ok()) layout.state.footprint_bytes += engine_bytes.value();

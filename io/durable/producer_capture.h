@@ -18,7 +18,7 @@ class ProducerCapture {
  public:
   // Takes memory, writes nothing.
   ProducerCapture(Arena& arena, std::size_t max_producers) noexcept
-      : numbers_(arena.allocate<std::uint64_t>(2 * max_producers)) {}
+      : numbers_(arena.allocate<std::uint64_t>(2 * max_producers + 2)) {}
 
   // --- The checkpoint's thread.
   void request() noexcept { state_.store(State::kRequested, std::memory_order_release); }

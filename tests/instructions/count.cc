@@ -314,8 +314,8 @@ int claim() {
     const std::uint64_t name = producer * 0x9e3779b97f4a7c15;
     ProducerClaims& owner = owners[producer - 1];
     ProducerEntry& entry = table->at(name);
-    const bool may = table->may_speak(entry, owner, 1) == Refusal::kNone;
-    if (may) table->judged(name, owner, 1).entry.next = producer;
+    const bool may = table->may_speak(entry, name, owner, 1) == Refusal::kNone;
+    if (may) table->judged(entry, name, owner, 1).entry.next = producer;
     all = may && all;
   };
   for (std::uint64_t i = 0; i < kProducers; ++i) claim_next();

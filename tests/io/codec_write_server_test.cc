@@ -25,7 +25,7 @@ TEST(Codec, ProducerStatusSurvivesTheWire) {
   EXPECT_EQ(status.next(), UINT64_MAX - 1);
   EXPECT_EQ(status.durable_next(), UINT64_MAX - 2);
   EXPECT_TRUE(status.live());
-  EXPECT_EQ(status.forgotten_mark(), UINT64_MAX - 3);
+  EXPECT_EQ(status.forgotten(), UINT64_MAX - 3);
 }
 
 TEST(Codec, TakeCheckpointSurvivesTheWire) {

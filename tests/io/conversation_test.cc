@@ -242,20 +242,44 @@ TEST(Conversation, OnlyADrawnProducerGoesOverAGapWhereItSaysThatItBeginsThere) {
   EXPECT_EQ(peer.begin_at(7, 15, 5).refusal().reason(), v1::REASON_SEQUENCE_GAP);
 }
 
-TEST(Conversation, DrawnProducersMakeRoomAndThatIsToldByTheMark) {
+// The old connection of a client that has come again may still be read.
+TEST(Conversation, ADrawnProducerIsItsNewestConnectionsThatBringsRows) {
+  const std::uint64_t drawn = kFirstPassingProducer + 1;
+  Shared shared(1);
+  Peer before(shared);
+  auto after = std::make_unique<Peer>(shared);
+  ASSERT_EQ(before.send(drawn, 0, 10).observe_ack().accepted(), 10U);
+  ASSERT_EQ(after->send(drawn, 5, 10).observe_ack().accepted(), 5U);
+  EXPECT_EQ(shared.count(IoCounter::kProducersTakenOver), 0U);
+  const v1::Response late = before.send(drawn, 10, 5);
+  EXPECT_EQ(late.observe_ack().duplicate(), 5U);
+  EXPECT_EQ(late.observe_ack().producer_next(), 15U);
+  // It is still the newer one's: the place is not free while that one lives.
+  EXPECT_EQ(before.send_reason(drawn + 1, 0, 1), v1::REASON_TABLE_FULL);
+  after.reset();
+  EXPECT_EQ(before.send(drawn + 1, 0, 1).observe_ack().accepted(), 1U);
+}
+
+TEST(Conversation, TheNumberThatIsNobodysIsRefused) {
+  Shared shared;
+  Peer peer(shared);
+  EXPECT_EQ(peer.send_reason(kNoProducer, 0, 1), v1::REASON_INVALID_ARGUMENT);
+  EXPECT_EQ(shared.producers.size(), 0U);
+}
+
+TEST(Conversation, DrawnProducersMakeRoomAndThatIsTold) {
   Shared shared(2);
   Peer stays(shared);
-  EXPECT_EQ(stays.welcome.welcome().forgotten_mark(), 0U);
+  EXPECT_EQ(stays.welcome.welcome().forgotten(), 0U);
+  EXPECT_TRUE(stays.welcome.welcome().forgets_drawn());
   ASSERT_EQ(stays.send(7, 0, 10).observe_ack().accepted(), 10U);
-  std::uint64_t mark = 0;
   for (std::uint64_t i = 1; i <= 3; ++i) {
     Peer peer(shared);
     ASSERT_EQ(peer.send(kFirstPassingProducer + i, 0, 1).observe_ack().accepted(), 1U);
     const v1::ProducerStatusResult known = peer.where(kFirstPassingProducer + i);
     EXPECT_TRUE(known.known());
-    EXPECT_NE(known.forgotten_mark(), mark);
-    mark = known.forgotten_mark();
-    EXPECT_EQ(Peer(shared).welcome.welcome().forgotten_mark(), mark);
+    EXPECT_EQ(known.forgotten(), i - 1);
+    EXPECT_EQ(Peer(shared).welcome.welcome().forgotten(), i - 1);
   }
   EXPECT_EQ(shared.count(IoCounter::kProducersForgotten), 2U);
   EXPECT_FALSE(stays.where(kFirstPassingProducer + 1).known());

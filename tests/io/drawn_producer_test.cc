@@ -48,6 +48,24 @@ class DrawnProducer : public ::testing::Test {
     send(client, 0, 1);
     close(client);
   }
+  // The first rows of somebody's stream, from a connection that is gone.
+  void before_of(std::uint64_t producer, std::size_t rows) {
+    Client client;
+    connect(client);
+    const TestRows first(rows);
+    v1::Request request;
+    v1::Observe& observe = *request.mutable_observe();
+    observe.set_producer(producer);
+    observe.set_rows(static_cast<std::uint32_t>(rows));
+    const ObserveRows all = first.rows();
+    observe.mutable_features_f64()->Add(all.features.begin(), all.features.end());
+    observe.mutable_targets_f64()->Add(all.targets.begin(), all.targets.end());
+    v1::StatusResult status;  // comes when the rows are there
+    ASSERT_EQ(client.send(request), Status::kOk);
+    ASSERT_EQ(client.status(status), Status::kOk);
+    ASSERT_EQ(head(), rows);
+    close(client);
+  }
   std::uint64_t head() const { return server_->engine().head(); }
 
   std::string path_;
@@ -101,18 +119,6 @@ TEST_F(DrawnProducer, AnyNumberOfClientsComeAndGoAndAGivenProducerStays) {
   EXPECT_EQ(given.producer().next(), 10U);
 }
 
-TEST_F(DrawnProducer, TheNextConnectionSpeaksForItAtOnce) {
-  const ClientOptions same = {.producer = kFirstPassingProducer + 5};
-  Client before;
-  connect(before, same);
-  send(before, 0, 10);
-  Client after;
-  connect(after, {.producer = same.producer, .first_sequence = 10});
-  send(after, 10, 10);
-  EXPECT_EQ(head(), 20U);
-  EXPECT_EQ(server_->counter(IoCounter::kProducersTakenOver), 0U);
-}
-
 // All it had sent was acknowledged: that the server has forgotten it costs nothing.
 TEST_F(DrawnProducer, OneThatWasForgottenGoesOn) {
   Client client;
@@ -159,17 +165,14 @@ TEST_F(DrawnProducer, OneThatNeverWasKnownSendsAgainAlsoToAFullTable) {
 }
 
 TEST_F(DrawnProducer, StreamGoesOverAGapThatAServerOfAnEarlierPartHas) {
-  const std::uint64_t number = kFirstPassingProducer + 5;
   Client client;
-  connect(client, {.producer = number, .max_rows_per_frame = 10, .resend_bytes = 0});
-  send(client, 0, 100);
+  connect(client, {.max_rows_per_frame = 10, .resend_bytes = 0});
+  send(client, 0, 50);
+  client.close();
+  ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
+  send(client, 50, 50);
   start();
-  {
-    Client before;
-    connect(before, {.producer = number});
-    send(before, 0, 30);
-    close(before);
-  }
+  before_of(client.producer().producer(), 30);
   ASSERT_EQ(client.reconnect(), Status::kRefused);
   EXPECT_EQ(client.missing().first, 30U);
   EXPECT_EQ(client.missing().count, 70U);
@@ -180,6 +183,59 @@ TEST_F(DrawnProducer, StreamGoesOverAGapThatAServerOfAnEarlierPartHas) {
   client.close();
   ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
   EXPECT_EQ(client.totals().lost, 70U);
+}
+
+// While others have taken every place rows are refused; then it goes on as if they were not.
+TEST_F(DrawnProducer, OneThatFoundNoRoomGoesOnWhenThereIsSome) {
+  Client client;
+  connect(client, {.max_rows_per_frame = 5});
+  {
+    std::vector<Client> others(3);
+    for (Client& other : others) {
+      connect(other);
+      send(other, 0, 1);
+    }
+    EXPECT_EQ(client.observe(TestRows(20).rows()), Status::kRefused);
+    EXPECT_EQ(client.refusal(), v1::REASON_TABLE_FULL);
+    EXPECT_EQ(client.totals().refused, 20U);
+    for (Client& other : others) close(other);
+  }
+  client.close();
+  ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
+  send(client, 20, 30);
+  const ObserveTotals& t = client.totals();
+  EXPECT_EQ(t.accepted, 30U);
+  EXPECT_EQ(t.sent, t.accepted + t.refused);
+  EXPECT_EQ(t.lost + t.unknown, 0U);
+  EXPECT_EQ(head(), 33U);
+}
+
+// Rows that were acknowledged stay kept while a server that lost them has no room, and arrive then.
+TEST_F(DrawnProducer, RowsToBeRestoredWaitForRoom) {
+  Client client;
+  connect(client, {.max_rows_per_frame = 10, .retry_for = milliseconds(0)});
+  send(client, 0, 100);
+  start();
+  {
+    std::vector<Client> others(3);
+    for (Client& other : others) {
+      connect(other);
+      send(other, 0, 1);
+    }
+    ASSERT_EQ(client.reconnect(), Status::kRefused);
+    EXPECT_EQ(client.refusal(), v1::REASON_TABLE_FULL);
+    EXPECT_EQ(client.missing().count, 0U);
+    EXPECT_FALSE(client.connected());
+    EXPECT_EQ(client.totals().refused, 0U);
+  }
+  ASSERT_TRUE(eventually([&] { return ok(client.reconnect()); })) << client.error_text();
+  send(client, 100, 50);
+  const ObserveTotals& t = client.totals();
+  EXPECT_EQ(t.sent, 150U);
+  EXPECT_EQ(t.accepted, 150U);
+  EXPECT_EQ(t.restored, 100U);
+  EXPECT_EQ(t.refused + t.lost + t.unknown, 0U);
+  EXPECT_EQ(head(), 153U);
 }
 
 TEST_F(DrawnProducer, WhoOnlyAsksIsNoProducer) {
@@ -197,6 +253,8 @@ TEST_F(DrawnProducer, OptionsThatNeedAGivenOneAreRefused) {
   EXPECT_EQ(client.connect(address(), {.first_sequence = 5}), Status::kInvalidArgument);
   EXPECT_EQ(client.connect(address(), {.begins_here = true}), Status::kInvalidArgument);
   EXPECT_EQ(client.connect(address(), {.producer = 7, .resend = false}), Status::kInvalidArgument);
+  EXPECT_EQ(client.connect(address(), {.producer = kFirstPassingProducer}),
+            Status::kInvalidArgument);
 }
 
 }  // namespace

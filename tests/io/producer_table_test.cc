@@ -18,14 +18,14 @@ class ProducerTableTest : public ::testing::Test {
   ProducerTableTest() { table_.reset({.claims_per_connection = 4, .silence_ns = 100}); }
 
   Refusal may(std::uint64_t producer, ProducerClaims& claims, std::int64_t now_ns = 0) {
-    return table_.may_speak(table_.at(producer), claims, now_ns);
+    return table_.may_speak(table_.at(producer), producer, claims, now_ns);
   }
   // A row that brings the producer to `next`, if it may be judged.
   Refusal judge(std::uint64_t producer, std::uint64_t next, ProducerClaims& claims,
                 std::int64_t now_ns = 0) {
     const Refusal refusal = may(producer, claims, now_ns);
     if (refusal == Refusal::kNone) {
-      const auto spoken = table_.judged(producer, claims, now_ns);
+      const auto spoken = table_.judged(table_.at(producer), producer, claims, now_ns);
       spoken.entry.next = next;
       taken_over_ = spoken.taken_over;
       forgot_ = spoken.forgot;
@@ -208,18 +208,45 @@ TEST_F(ProducerTableTest, APassingOneGoesAtOnceToTheConnectionThatComesAfter) {
   EXPECT_EQ(second_.size(), 0U);
 }
 
-TEST_F(ProducerTableTest, TheMarkSaysWhetherOneMayHaveBeenForgotten) {
-  table_.reset({.start = 5});
-  for (std::uint64_t p = 1; p <= 9; ++p) ASSERT_EQ(table_.set(p | kDrawn, 1), Status::kOk);
-  EXPECT_EQ(table_.forgotten_mark(), 0U);
-  ASSERT_EQ(table_.set(10 | kDrawn, 1), Status::kOk);
-  const std::uint64_t full = table_.forgotten_mark();
-  EXPECT_NE(full, 0U);
+TEST_F(ProducerTableTest, HowManyWereForgottenSurvivesARestartWithMoreRoom) {
+  for (std::uint64_t p = 1; p <= 10; ++p) ASSERT_EQ(table_.set(p | kDrawn, 1), Status::kOk);
+  EXPECT_EQ(table_.forgotten(), 0U);
   ASSERT_EQ(table_.set(10 | kDrawn, 2), Status::kOk);
-  EXPECT_EQ(table_.forgotten_mark(), full);
-  ASSERT_EQ(table_.set(11 | kDrawn, 1), Status::kOk);
-  EXPECT_NE(table_.forgotten_mark(), full);
-  EXPECT_NE(table_.forgotten_mark(), 0U);
+  EXPECT_EQ(table_.forgotten(), 0U);
+  for (std::uint64_t p = 11; p <= 13; ++p) ASSERT_EQ(table_.set(p | kDrawn, 1), Status::kOk);
+  EXPECT_EQ(table_.forgotten(), 3U);
+  Tape tape;
+  ASSERT_EQ(table_.visit_state(tape), Status::kOk);
+  tape.restoring = true;
+  MappedBlock block(1 << 16);
+  Arena arena(block.bytes());
+  ProducerTable larger(arena, 50);
+  larger.reset();
+  ASSERT_EQ(larger.visit_state(tape), Status::kOk);
+  EXPECT_EQ(larger.size(), 10U);
+  EXPECT_EQ(larger.forgotten(), 3U);
+}
+
+TEST_F(ProducerTableTest, GivenOnesLeaveASixteenthOfThePlacesToPassingOnes) {
+  MappedBlock block(1 << 16);
+  Arena arena(block.bytes());
+  ProducerTable table(arena, 32);
+  table.reset();
+  const auto come = [&](std::uint64_t producer) {
+    const Refusal refusal = table.may_speak(table.at(producer), producer, first_, 0);
+    if (refusal == Refusal::kNone) (void)table.judged(table.at(producer), producer, first_, 0);
+    table.release(first_);
+    return refusal;
+  };
+  for (std::uint64_t p = 1; p <= 30; ++p) ASSERT_EQ(come(p), Refusal::kNone);
+  EXPECT_EQ(come(31), Refusal::kTableFull);
+  for (std::uint64_t p = 1; p <= 10; ++p) EXPECT_EQ(come(p | kDrawn), Refusal::kNone);
+  EXPECT_EQ(come(31), Refusal::kTableFull);
+  EXPECT_EQ(table.forgotten(), 8U);
+  // A folder of before may have given ones everywhere.
+  table.reset();
+  for (std::uint64_t p = 1; p <= 32; ++p) ASSERT_EQ(table.set(p, 1), Status::kOk);
+  EXPECT_EQ(come(1 | kDrawn), Refusal::kTableFull);
 }
 
 TEST_F(ProducerTableTest, ARestoredTableForgetsTheSameNext) {

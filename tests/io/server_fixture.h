@@ -31,8 +31,7 @@ inline EngineConfig small_engine() {
   config.window_size = 5'000;
   config.window_slack = 8'192;
   config.max_frame_rows = 4'096;
-  config.max_readers = kServerReaders + 1;
-  config.max_watchers = kServerWatchers;
+  config.max_readers = kServerReaders + kServerWatchers + 1;
   config.max_query_rows = 32;
   config.sampler.chains = 2;
   return config;

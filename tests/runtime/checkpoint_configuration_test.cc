@@ -114,7 +114,7 @@ TEST(CheckpointConfiguration, FieldsHaveNamesThatFitAndDiffer) {
 TEST(CheckpointConfiguration, NoFieldIsForgotten) {
   EXPECT_EQ(sizeof(ModelConfig), 120u);
   EXPECT_EQ(sizeof(SamplerConfig), 192u);
-  EXPECT_EQ(sizeof(EngineConfig), 496u);
+  EXPECT_EQ(sizeof(EngineConfig), 504u);
 }
 #endif
 

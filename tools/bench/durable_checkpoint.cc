@@ -92,7 +92,7 @@ void capture_producers(Json& runs) {
   ProducerCapture copy(arena, kProducers);
   ProducerClaims claims;
   for (std::uint64_t producer = 1; producer <= kProducers; ++producer) {
-    table.judged(producer, claims, 0).entry.next = 1;
+    table.judged(table.at(producer), producer, claims, 0).entry.next = 1;
     table.release(claims);
   }
   Runs run;

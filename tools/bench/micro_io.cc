@@ -171,9 +171,10 @@ void claim_producer(benchmark::State& state) {
   std::vector<ProducerClaims> owners(producers);
   const auto claim = [&](std::uint64_t i) {
     constexpr std::uint64_t kFirst = 0x9e3779b97f4a7c15;  // names as clients choose them: any
-    ProducerEntry& entry = table->at(kFirst * (i + 1));
-    const Refusal refusal = table->may_speak(entry, owners[i], 1);
-    if (refusal == Refusal::kNone) table->judged(kFirst * (i + 1), owners[i], 1).entry.next = i;
+    const std::uint64_t name = kFirst * (i + 1);
+    ProducerEntry& entry = table->at(name);
+    const Refusal refusal = table->may_speak(entry, name, owners[i], 1);
+    if (refusal == Refusal::kNone) table->judged(entry, name, owners[i], 1).entry.next = i;
     return refusal;
   };
   bool all = true;

@@ -203,8 +203,7 @@ class Sender {
 
   void hand_over() {
     wait_for_pace();
-    // A server that went while nothing was on its way has taken nothing with it: rows that were
-    // written to the old connection would be unknown.
+    // A server that went while nothing was on its way has taken nothing with it.
     if (client_.outstanding_rows() == 0) {
       carry_through([this] { return client_.poll_acknowledgements(); });
     }
@@ -268,7 +267,8 @@ class Sender {
       if (!ok(status)) make_good(client_.missing());
       if (client_.totals().histories > before.histories) note_restart(before);
       if (again_) return;
-      if (ok(client_.wait_acknowledged())) return;
+      // Rows that are unknown are counted as such.
+      if (ok(client_.wait_acknowledged()) || client_.connected()) return;
       if (now() >= until) {
         give_up(fmt::format("the connection is lost again and again: {}", client_.error_text()));
       }

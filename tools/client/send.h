@@ -21,7 +21,7 @@ struct SendOptions {
   std::string schema;
   double rate = 0;             // rows a second; 0: as fast as the server takes them
   std::uint64_t batch = 256;   // rows a frame
-  std::uint64_t producer = 0;  // not 0: rows survive a broken connection exactly once
+  std::uint64_t producer = 0;  // that another run can go on as; 0: one is drawn
   // Of a producer: the number of the file's first row in its stream; by default 0, where the server
   // must not know rows of it yet.
   std::optional<std::uint64_t> first_sequence;
@@ -30,7 +30,7 @@ struct SendOptions {
   std::uint64_t limit = 0;  // rows of the file at most; 0: all
   double retry_for = 60;    // seconds for which a broken connection is tried again
   double wait = 5;          // seconds for which a server that is not there yet is waited for
-  // Of rows kept to be sent again, with a producer: all that a pipe has to go back to.
+  // Of rows kept to be sent again: all that a pipe has to go back to.
   std::uint64_t resend_bytes = std::uint64_t{16} << 20;
   bool durable = false;  // rows count as accepted once they are on the server's disk
   bool wire_float = false;
@@ -74,10 +74,10 @@ struct SendReport {
 };
 
 // Rows go out when `batch` of them have been read, and those of a live pipe at the latest 20 ms
-// after they were read. When the connection breaks it is tried again with growing pauses; with a
-// producer what was not acknowledged is sent again, and what the server has lost: from memory, or a
-// regular file by reading it again; without one it is counted as unknown, or lost. UserError for
-// the file, the schema or a model that does not fit it; RunError when the server stays away.
+// after they were read. When the connection breaks it is tried again with growing pauses; what was
+// not acknowledged is sent again, and what the server has lost: from memory, or a regular file by
+// reading it again. UserError for the file, the schema or a model that does not fit it; RunError
+// when the server stays away.
 SendReport send_file(const SendOptions& options);
 
 }  // namespace windhover

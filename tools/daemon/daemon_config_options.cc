@@ -128,7 +128,7 @@ void DaemonConfig::describe_options() {
       number("server.max_sessions", "connections at a time, on each endpoint",
              v.server.max_sessions),
       number("server.max_producers",
-             "of each model, that will ever be told apart; 0: 65536, of more than 16 models fewer",
+             "of each model, that are told apart; 0: 65536, of more than 16 models fewer",
              v.server.max_producers),
       number("server.max_producers_per_connection", "that it may speak for at a time, 1 to 64",
              v.server.max_producers_per_connection),

@@ -127,7 +127,8 @@ std::uint64_t count_lasting_producers(CheckpointReader& reader) {
 Producers read_producers(CheckpointReader& reader) {
   Producers producers;
   for_each_producer(reader, [&](const auto& bytes) {
-    producers[load_number(bytes.data())] = load_number(&bytes[8]);
+    const std::uint64_t producer = load_number(bytes.data());
+    if (producer != kNoProducer) producers[producer] = load_number(&bytes[8]);
   });
   return producers;
 }

@@ -65,19 +65,38 @@ TEST(ServerRecovery, LoggedRowsAreOnDiskWhenTheyAreAcknowledged) {
   EXPECT_EQ(producer.durable_next(), kRows);
 }
 
-// From the log alone, from a checkpoint alone, and from a checkpoint and the log after it.
-TEST(ServerRecovery, ARestartForgetsDrawnProducersInTheOrderInWhichTheyFellSilent) {
-  const auto drawn = [](std::uint64_t i) { return kFirstPassingProducer + i; };
-  for (const std::uint64_t checkpoint_after : {0U, 5U, 8U}) {
+// Whether every connection that was accepted has been closed.
+bool all_gone(ServerLife& life) {
+  const auto& counts = life.server().counters();
+  return eventually([&] {
+    return counts.get(IoCounter::kConnectionsClosed) == counts.get(IoCounter::kConnectionsAccepted);
+  });
+}
+
+void checkpoint_now(ServerLife& life) {
+  const std::uint64_t number = life.server().request_checkpoint().value();
+  ASSERT_TRUE(eventually([&] { return life.server().checkpoints().answered >= number; }));
+  ASSERT_GE(life.server().checkpoints().taken, 1U);
+}
+
+// One client that comes, sends so many rows and goes: the producer that it drew.
+std::uint64_t visit(ServerLife& life, std::size_t rows) {
+  Client client;
+  EXPECT_EQ(client.connect(life.observe()), Status::kOk) << client.error_text();
+  send(client, 0, rows);
+  client.close();
+  EXPECT_EQ(client.reconnect(), Status::kOk) << client.error_text();
+  client.close();
+  EXPECT_TRUE(all_gone(life));
+  return client.producer().producer();
+}
+
+// From the log alone, and from a checkpoint and the log after it.
+TEST(ServerRecovery, ARestartForgetsDrawnProducersInTheOrderOfTheirLastRows) {
+  for (const std::size_t checkpoint_after : {0U, 5U, 8U}) {
     ServerConfig config = server_on_disk(new_folder());
     config.max_producers = 4;
-    const auto all_gone = [](ServerLife& life) {
-      const auto& counts = life.server().counters();
-      return eventually([&] {
-        return counts.get(IoCounter::kConnectionsClosed) ==
-               counts.get(IoCounter::kConnectionsAccepted);
-      });
-    };
+    std::vector<std::uint64_t> drawn;
     {
       ServerLife life(config);
       ASSERT_TRUE(life.opens()) << life.error();
@@ -85,35 +104,73 @@ TEST(ServerRecovery, ARestartForgetsDrawnProducersInTheOrderInWhichTheyFellSilen
       ASSERT_EQ(given.connect(life.observe(), {.producer = 7}), Status::kOk);
       send(given, 0, 10);
       given.close();
-      for (std::uint64_t i = 1; i <= 8; ++i) {
-        Client client;
-        ASSERT_EQ(client.connect(life.observe(), {.producer = drawn(i)}), Status::kOk);
-        send(client, 0, 10 * i);
-        client.close();
-        ASSERT_TRUE(all_gone(life));
-        if (i != checkpoint_after) continue;
-        const std::uint64_t number = life.server().request_checkpoint().value();
-        ASSERT_TRUE(eventually([&] { return life.server().checkpoints().answered >= number; }));
-        ASSERT_GE(life.server().checkpoints().taken, 1U);
+      while (drawn.size() < 8) {
+        drawn.push_back(visit(life, 10 * (drawn.size() + 1)));
+        if (drawn.size() == checkpoint_after) checkpoint_now(life);
       }
       EXPECT_EQ(life.server().counters().get(IoCounter::kProducersForgotten), 5U);
+      EXPECT_EQ(standing(life, 7).forgotten(), 5U);
     }
     ServerLife life(config);
     ASSERT_TRUE(life.opens()) << life.error();
     EXPECT_EQ(standing(life, 7).next(), 10U);
-    for (std::uint64_t i = 1; i <= 8; ++i) {
-      EXPECT_EQ(standing(life, drawn(i)).known(), i > 5) << i;
-      EXPECT_EQ(standing(life, drawn(i)).durable_next(), i > 5 ? 10 * i : 0) << i;
+    EXPECT_EQ(standing(life, 7).forgotten(), 5U);
+    for (std::size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(standing(life, drawn[i]).known(), i >= 5) << i;
+      EXPECT_EQ(standing(life, drawn[i]).durable_next(), i >= 5 ? 10 * (i + 1) : 0) << i;
     }
-    for (std::uint64_t i = 9; i <= 11; ++i) {
-      Client client;
-      ASSERT_EQ(client.connect(life.observe()), Status::kOk);
-      send(client, 0, 1);
-      client.close();
-      ASSERT_TRUE(all_gone(life));
-      EXPECT_FALSE(standing(life, drawn(i - 3)).known()) << i - 3;
+    for (std::size_t i = 5; i < 8; ++i) {
+      (void)visit(life, 1);
+      EXPECT_FALSE(standing(life, drawn[i]).known()) << i;
     }
     EXPECT_EQ(standing(life, 7).next(), 10U);
+  }
+}
+
+// A client that was forgotten, behind a restart: with more room, with checkpoints alone.
+TEST(ServerRecovery, WhatADrawnProducerHadSentIsNeverLearnedTwice) {
+  for (const bool log : {true, false}) {
+    const std::string socket = temporary_path("drawn");
+    ServerConfig config = server_on_disk(new_folder());
+    config.observe.unix_path = socket;
+    config.durable.log = log;
+    config.max_producers = 2;
+    Client forgotten;
+    Client stays;
+    {
+      ServerLife life(config);
+      ASSERT_TRUE(life.opens()) << life.error();
+      for (Client* client : {&forgotten, &stays}) {
+        ASSERT_EQ(client->connect("unix:" + socket), Status::kOk) << client->error_text();
+      }
+      send(forgotten, 0, 100);
+      forgotten.close();
+      ASSERT_TRUE(eventually(
+          [&] { return life.server().counters().get(IoCounter::kConnectionsClosed) == 1; }));
+      send(stays, 0, 100);
+      for (int i = 0; i < 3; ++i) {
+        Client visitor;
+        ASSERT_EQ(visitor.connect("unix:" + socket), Status::kOk) << visitor.error_text();
+        send(visitor, 0, 1);
+        visitor.close();
+        ASSERT_TRUE(eventually([&] {
+          return life.server().counters().get(IoCounter::kConnectionsClosed) ==
+                 static_cast<std::uint64_t>(2 + i);
+        }));
+      }
+      checkpoint_now(life);
+    }
+    config.max_producers = 32;
+    ServerLife life(config);
+    ASSERT_TRUE(life.opens()) << life.error();
+    for (Client* client : {&forgotten, &stays}) {
+      ASSERT_EQ(client->reconnect(), Status::kOk) << client->error_text();
+      send(*client, 100, 50);
+      const ObserveTotals& t = client->totals();
+      EXPECT_EQ(t.accepted, 150U) << log;
+      EXPECT_EQ(t.restored + t.unknown + t.duplicate, 0U) << log;
+    }
+    EXPECT_EQ(life.engine().head(), 303U) << log;
   }
 }
 

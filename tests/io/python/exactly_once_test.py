@@ -185,7 +185,7 @@ def test_without_a_producer_nothing_is_lost_either(daemon, rows, freeze):
 def test_without_a_producer_rows_that_nobody_has_are_said_to_be_lost(daemon, rows):
     server = daemon()
     X, y = rows(3000)
-    with pytest.warns(windhover.RowsLostWarning, match="without [0-9]+ rows that it had ack"):
+    with pytest.warns(windhover.RowsLostWarning, match="without up to [0-9]+ rows that it had ack"):
         with connect(server, resend_bytes=20_000, max_rows_per_frame=100) as m:
             m.observe(X, y)
             m.wait()

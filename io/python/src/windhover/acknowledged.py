@@ -54,8 +54,9 @@ class Acknowledged(Connection):
         frame = self.frames.find(response.id)
         if frame is None:
             return False
-        if frame.id <= self._restoring_until:  # one that was acknowledged before
-            self._restoring_until = 0
+        if frame.id <= self._restoring_until:  # one that was acknowledged before, and is still kept
+            if frame.id == self._restoring_until:
+                self._restoring_until = 0
         else:
             self.totals.refused += frame.rows
             self.totals.frames_acknowledged += 1

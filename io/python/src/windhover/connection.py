@@ -28,6 +28,7 @@ FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 2.0
 MAY_PASS = (
     Reason.PRODUCER_BUSY,
+    Reason.TABLE_FULL,
     Reason.UNAVAILABLE,
     Reason.CLOSED,
     Reason.IO_ERROR,

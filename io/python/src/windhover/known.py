@@ -30,8 +30,8 @@ class Known:
     ) -> None:
         if refused_rows not in ("raise", "warn", "keep"):
             raise InvalidInput(f'refused_rows={refused_rows!r}: "raise", "warn" or "keep"')
-        if not 0 <= options.producer < 2**64:
-            raise InvalidInput(f"producer={options.producer}: 0 to 2^64 - 1")
+        if not 0 <= options.producer < 2**63:
+            raise InvalidInput(f"producer={options.producer}: 0 to 2^63 - 1")
         if options.producer and not options.resend:
             raise InvalidInput("resend=False is of rows without a producer")
         if not options.producer and (options.first_sequence != 0 or options.begins_here):

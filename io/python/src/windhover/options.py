@@ -113,8 +113,8 @@ class ProducerState:
         next: the sequence number expected next; 0 where it is not known.
         durable_next: its rows below this one are on the server's disk, or were refused.
         live: a connection speaks for it, be it this one.
-        forgotten_mark: 0: no producer was forgotten. Otherwise one that is not known may have been,
-            unless this is what it was before.
+        forgotten: how many producers the server has forgotten. One that is not known may be among
+            them, unless this is 0 or what it was before.
     """
 
     producer: int = 0
@@ -122,4 +122,4 @@ class ProducerState:
     next: int = 0
     durable_next: int = 0
     live: bool = False
-    forgotten_mark: int = 0
+    forgotten: int = 0

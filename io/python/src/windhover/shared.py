@@ -103,8 +103,8 @@ class Shared(Known):
         """Says what became of rows that were not learned, once all are acknowledged."""
         if missed := self._rows.take_missed():
             text = (
-                f"the server came back without {times(missed, 'row')} that it had acknowledged, and "
-                "they are no longer kept here"
+                f"the server came back without up to {times(missed, 'row')} that it had acknowledged, "
+                "and they are no longer kept here"
             )
             warnings.warn(RowsLostWarning(text), stacklevel=stacklevel + 1)
         if self._refused_policy == "keep":

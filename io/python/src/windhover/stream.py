@@ -43,7 +43,7 @@ class Stream(Acknowledged):
         self._rows_lost = 0  # and wait_acknowledged() has not said so yet
         self._rows_missed = 0  # likewise
         self._instance = 0
-        self._forgotten_mark = 0  # as the server said last
+        self._forgotten = 0  # producers, as the server said last
 
     # --- Connecting
 
@@ -52,9 +52,9 @@ class Stream(Acknowledged):
         self._instance = self.welcome.instance_id
         options = self.options
         self.number = options.producer
-        if options.resend and not self.number:
+        if options.resend and not self.number and self.welcome.forgets_drawn:
             self.number = FIRST_PASSING | secrets.randbits(63)
-        self._forgotten_mark = self.welcome.forgotten_mark
+        self._forgotten = self.welcome.forgotten
         if options.producer and self.welcome.observes:
             yield from self._ask_producer()
         first = options.first_sequence
@@ -68,7 +68,7 @@ class Stream(Acknowledged):
     def _ask_producer(self) -> Steps[None]:
         self.producer = yield from self.ask_producer(self.number)
         self.totals.producer_next = self.producer.next
-        self._forgotten_mark = self.producer.forgotten_mark
+        self._forgotten = self.producer.forgotten
         if self.producer.live and not self._passing:
             self.close()
             raise refusal(Reason.PRODUCER_BUSY, 0, True)
@@ -76,7 +76,7 @@ class Stream(Acknowledged):
     def ask_producer(self, producer: int) -> Steps[ProducerState]:
         question = pb.Request(producer_status=pb.ProducerStatus(producer=producer))
         r = yield from self.ask(question, "producer_status_result")
-        return ProducerState(r.producer, r.known, r.next, r.durable_next, r.live, r.forgotten_mark)
+        return ProducerState(r.producer, r.known, r.next, r.durable_next, r.live, r.forgotten)
 
     def _take_up_again(self) -> Steps[None]:
         self.missing = None
@@ -88,25 +88,28 @@ class Stream(Acknowledged):
         yield from self._open()
         self._check_fingerprint()
         most = max(self.next_sequence, totals.producer_next)
-        mark = self._forgotten_mark
+        forgotten = self._forgotten
         asks = self.number != 0 and self.welcome.observes
-        asks = asks and (self.totals.sent > 0 or not self._passing)
-        if asks:
+        if asks and (self.totals.sent > 0 or not self._passing):
             yield from self._ask_producer()
+        else:
+            self._forgotten = self.welcome.forgotten
         before, self._instance = self._instance, self.welcome.instance_id
         if before != self._instance:
             totals.histories += 1
         self._mark = (0, 0)
         perhaps_forgotten = (
             self._passing
+            and self.totals.sent > 0
             and not self.producer.known
-            and before == self._instance
-            and self._forgotten_mark not in (0, mark)
+            and self._forgotten not in (0, forgotten)
         )
         if not self.number or perhaps_forgotten:
             self._give_up_outstanding()
             self._begins = self.next_sequence
-            totals.lost += self._lost(before, head)
+            lost = self._lost(before, head)
+            totals.lost += lost
+            self._rows_missed += lost if self.number else 0
             totals.head = self.welcome.head
             return
         if not asks:
@@ -139,14 +142,19 @@ class Stream(Acknowledged):
         if self._begins is not None and (self._passing or not self.producer.known):
             at = max(at, self._begins)
         kept = self.frames.first_kept(self.next_sequence)
-        if at >= kept:
+        # Of a drawn producer nobody can miss what was never acknowledged: it was refused.
+        had_rows = self.totals.accepted + self.totals.duplicate > 0
+        if at >= kept or (self._passing and not had_rows):
             return (yield from self._send_again(at))
         self.missing = RowsMissing(at, kept - at)
         if not self._passing:
             raise self.missing
         # Nobody else knows this stream, and could hand them in again.
-        self._rows_missed += kept - at
-        yield from self.leave_missing()
+        lost = self.totals.lost
+        try:
+            yield from self.leave_missing()
+        finally:
+            self._rows_missed += self.totals.lost - lost
 
     def _send_again(self, at: int) -> Steps[None]:
         """Frames that were acknowledged come first and by themselves: what is said of them has been
@@ -159,6 +167,9 @@ class Stream(Acknowledged):
             yield from self.flush()
             try:
                 yield from self._wait_until(lambda: self._restoring_until == 0)
+            except Refused:
+                self.close()  # what comes after them cannot be sent before them
+                raise
             finally:
                 self._restoring_until = 0
         # With their old ids: those of later frames go on counting up.
@@ -213,7 +224,10 @@ class Stream(Acknowledged):
         if self.producer.known and not self._passing:
             text = "the server knows an earlier part of the stream and takes no gap"
             raise refusal(Reason.SEQUENCE_GAP, self.producer.next, False, text)
-        self.totals.lost += sequence - missing.first
+        totals, lost = self.totals, sequence - missing.first
+        if self._passing:  # all that was acknowledged is in totals; the rest was refused
+            lost = min(lost, totals.accepted + totals.duplicate)
+        totals.lost += lost
         self._begins = sequence
 
     def _gone(self, why: str = "the server has closed the connection") -> WindhoverError:
@@ -274,7 +288,8 @@ class Stream(Acknowledged):
             head = wire.field(1, producer) + wire.field(2, self.next_sequence) + head
         parts: list[wire.Buffer] = [head]
         parts += rows.parts(begin, end, features=4, targets=6, indices=8)
-        if producer and self._begins is not None:
+        # A drawn one goes on behind frames that were refused: nobody sends them again.
+        if producer and (self._passing or self._begins is not None):
             parts.append(wire.field(10, 1))
         frame = wire.framed(request_id, wire.OBSERVE, parts)
         self._out.append(frame)
