@@ -72,13 +72,18 @@ Status ClientStream::take_up_again() {
   }
   const std::uint64_t before = std::exchange(instance_.id, welcome().instance_id());
   if (before != instance_.id) ++totals_.histories;
+  const bool same_start = std::exchange(start_, welcome().start_id()) == welcome().start_id();
   mark_ = {};
   const bool perhaps_forgotten = is_passing(options_.producer) && totals_.sent > 0 &&
                                  !producer_.known() && forgotten_ != 0 && forgotten_ != forgotten;
   if (!resends() || perhaps_forgotten) {
     give_up_outstanding();
     beginning_ = {true, next_sequence_};
-    totals_.lost += instance_.lost(before, head, welcome().head());
+    const std::uint64_t lost = instance_.lost(before, head, welcome().head());
+    // What one start of the server has acknowledged it has; the next, at least what was on disk.
+    totals_.lost += !resends()   ? lost
+                    : same_start ? 0
+                                 : totals_.accepted - std::min(totals_.accepted, totals_.durable);
     totals_.head = welcome().head();
     return Status::kOk;
   }

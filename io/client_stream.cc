@@ -68,6 +68,7 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
   instance_ = {welcome().instance_id()};
   fingerprint_ = welcome().fingerprint();
   forgotten_ = welcome().forgotten();
+  start_ = welcome().start_id();
   return ok(status) && options.producer != 0 && welcome().observes() ? ask_producer() : status;
 }
 

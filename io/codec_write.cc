@@ -125,6 +125,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     sink.u64(19, r.max_producers);
     sink.u64(25, r.forgotten);
     sink.u64(26, r.forgets_drawn ? 1 : 0);
+    sink.fixed64(27, r.start_id);
     sink.text(20, r.model_name);
     int field = 21;
     for (const bool takes : {r.takes_offsets, r.takes_weights, r.takes_keys, r.takes_trials}) {

@@ -224,6 +224,7 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
     welcome.max_producers = static_cast<std::uint32_t>(about_->producers->claims_per_connection());
     welcome.forgotten = about_->producers->forgotten();
     welcome.forgets_drawn = true;
+    welcome.start_id = model.start_id;
   }
   replies.append(encode(id, welcome, replies.room()));
 }

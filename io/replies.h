@@ -54,6 +54,7 @@ struct WelcomeReply {
   std::uint32_t max_producers = 0;
   std::uint64_t forgotten = 0;
   bool forgets_drawn = false;
+  std::uint64_t start_id = 0;
   std::string_view model_name;
   bool takes_offsets = false;
   bool takes_weights = false;

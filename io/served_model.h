@@ -64,6 +64,7 @@ struct ServedModel {
   Engine* engine = nullptr;
   bool takes_rows = true;         // of senders; otherwise it follows
   std::uint64_t instance_id = 0;  // of the history
+  std::uint64_t start_id = 0;     // random, of this start
   Durability durability = Durability::kMemory;
   LogProgress log;  // all 0 without one
   std::uint64_t log_capacity_bytes = 0;

@@ -135,10 +135,12 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   ModelPlace& place = layout.models[index];
   ServedModel& model = place.served;
   Engine& engine = *hosted.engine;
-  // Of the hash of producers and, unless the host gives one, of the history.
+  // Of the hash of producers, of this start and, unless the host gives one, of the history.
   const Result<std::uint64_t> seed = random_instance_id();
+  const Result<std::uint64_t> start = random_instance_id();
   const Result<std::uint64_t> instance = random_instance_id();
   if (!seed.ok()) return seed.error();
+  if (!start.ok()) return start.error();
   if (!instance.ok()) return instance.error();
   model.set_name(hosted.name.empty() ? kOnlyModel : hosted.name);
   model.place = static_cast<std::uint32_t>(index);
@@ -152,6 +154,7 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   model.engine = &engine;
   model.takes_rows = hosted.follows.empty();
   model.producers = &store.producers;
+  model.start_id = start.value();
   model.instance_id = config.instance_id != 0 ? config.instance_id : instance.value();
   store.producers.reset({.claims_per_connection = config.max_producers_per_connection,
                          .silence_ns = std::chrono::nanoseconds(config.producer_timeout).count(),

@@ -50,7 +50,8 @@ std::size_t Capture::state_bound(const Arena& arena, const EngineConfig& config)
     if (name == "model" || name == "sampler" || name == "estimates and chains") {
       bytes += region.bytes;
     } else if (name == "snapshots" || name == "events") {
-      bytes += region.bytes / Snapshots<Posterior>::slots_for(config.max_readers + config.max_watchers);
+      bytes +=
+          region.bytes / Snapshots<Posterior>::slots_for(config.max_readers + config.max_watchers);
     }
   }
   if (config.model.learner_weight) bytes += config.window_size * sizeof(double);

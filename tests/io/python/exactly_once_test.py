@@ -198,6 +198,34 @@ def test_without_a_producer_rows_that_nobody_has_are_said_to_be_lost(daemon, row
         assert m.status().head == totals.restored + 10
 
 
+def test_a_client_that_the_server_has_forgotten(daemon, rows):
+    server = daemon(server__max_producers=2)
+    X, y = rows(300)
+
+    def others():
+        for _ in range(3):
+            with connect(server) as visitor:
+                visitor.observe(X[:1], y[:1])
+
+    with connect(server) as m:
+        m.observe(X[:100], y[:100])
+        m.wait()
+        m._rows.close()
+        others()
+        m.observe(X[100:200], y[100:200])
+        assert m.wait().accepted == 200
+        assert m.status().head == 203
+        m.observe(X[200:], y[200:])
+        m._rows.close()
+        others()
+        with pytest.raises(windhover.Disconnected, match="of 100 rows on their way"):
+            m.wait()
+        m.observe(X[200:], y[200:])
+        totals = m.wait()
+        assert totals.unknown == 100 and totals.accepted == 300 and totals.lost == 0
+        assert totals.sent == total_of(totals)
+
+
 def test_where_nothing_is_sent_again_what_was_on_its_way_is_unknown(daemon, rows, freeze):
     server = daemon()
     X, y = rows(2000)

@@ -1,6 +1,7 @@
 """A client's stream of rows: sent pipelined, counted, and taken up again when a connection breaks.
 
-The semantics are those of the C++ client (`io/client_stream.h`).
+The semantics are those of the C++ client (`io/client_stream.h`), but that a stream whose producer was
+drawn leaves missing rows by itself.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Stream(Acknowledged):
         self._rows_missed = 0  # likewise
         self._instance = 0
         self._forgotten = 0  # producers, as the server said last
+        self._start = 0  # of the server, likewise
 
     # --- Connecting
 
@@ -55,6 +57,7 @@ class Stream(Acknowledged):
         if options.resend and not self.number and self.welcome.forgets_drawn:
             self.number = FIRST_PASSING | secrets.randbits(63)
         self._forgotten = self.welcome.forgotten
+        self._start = self.welcome.start_id
         if options.producer and self.welcome.observes:
             yield from self._ask_producer()
         first = options.first_sequence
@@ -97,6 +100,7 @@ class Stream(Acknowledged):
         before, self._instance = self._instance, self.welcome.instance_id
         if before != self._instance:
             totals.histories += 1
+        start, self._start = self._start, self.welcome.start_id
         self._mark = (0, 0)
         perhaps_forgotten = (
             self._passing
@@ -108,8 +112,11 @@ class Stream(Acknowledged):
             self._give_up_outstanding()
             self._begins = self.next_sequence
             lost = self._lost(before, head)
+            if self.number:
+                # What one start has acknowledged it has; the next, at least what was on disk.
+                lost = 0 if start == self._start else max(totals.accepted - totals.durable, 0)
+                self._rows_missed += lost
             totals.lost += lost
-            self._rows_missed += lost if self.number else 0
             totals.head = self.welcome.head
             return
         if not asks:
