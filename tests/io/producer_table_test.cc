@@ -128,6 +128,19 @@ struct Tape final : StateVisitor {
   bool restoring = false;
 };
 
+// Another table that has become what the tape holds.
+struct Restored {
+  Restored(Tape& tape, std::size_t capacity) : table(arena, capacity) {
+    tape.restoring = true;
+    table.reset();
+    EXPECT_EQ(table.visit_state(tape), Status::kOk);
+  }
+
+  MappedBlock block{1 << 16};
+  Arena arena{block.bytes()};
+  ProducerTable table;
+};
+
 TEST_F(ProducerTableTest, StateComesBackInATableWithAnotherHash) {
   for (std::uint64_t p = 1; p <= 10; ++p) {
     ASSERT_EQ(judge(p * 1000, p, first_), Refusal::kNone);
@@ -217,12 +230,8 @@ TEST_F(ProducerTableTest, HowManyWereForgottenSurvivesARestartWithMoreRoom) {
   EXPECT_EQ(table_.forgotten(), 3U);
   Tape tape;
   ASSERT_EQ(table_.visit_state(tape), Status::kOk);
-  tape.restoring = true;
-  MappedBlock block(1 << 16);
-  Arena arena(block.bytes());
-  ProducerTable larger(arena, 50);
-  larger.reset();
-  ASSERT_EQ(larger.visit_state(tape), Status::kOk);
+  Restored other(tape, 50);
+  ProducerTable& larger = other.table;
   EXPECT_EQ(larger.size(), 10U);
   EXPECT_EQ(larger.forgotten(), 3U);
 }
@@ -260,12 +269,8 @@ TEST_F(ProducerTableTest, ARestoredTableForgetsTheSameNext) {
   ASSERT_EQ(judge(7, 7, second_), Refusal::kNone);
   Tape tape;
   ASSERT_EQ(table_.visit_state(tape), Status::kOk);
-  tape.restoring = true;
-  MappedBlock block(1 << 16);
-  Arena arena(block.bytes());
-  ProducerTable smaller(arena, 6);
-  smaller.reset();
-  ASSERT_EQ(smaller.visit_state(tape), Status::kOk);
+  Restored other(tape, 6);
+  ProducerTable& smaller = other.table;
   EXPECT_EQ(smaller.size(), 6U);
   EXPECT_EQ(smaller.at(1 | kDrawn).producer, 0U);
   EXPECT_EQ(smaller.at(3 | kDrawn).next, 33U);

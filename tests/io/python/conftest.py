@@ -135,3 +135,19 @@ def freeze():
             time.sleep(0.001)
 
     return stop
+
+
+@pytest.fixture
+def break_off(freeze):
+    """Half of the rows are learned, the others on their way when the server dies; it comes again."""
+
+    def send(server, client, X, y):
+        half = len(X) // 2
+        client.observe(X[:half], y[:half])
+        client.wait()
+        freeze(server)
+        client.observe(X[half:], y[half:])
+        server.kill()
+        server.start()
+
+    return send

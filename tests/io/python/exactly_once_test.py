@@ -163,16 +163,11 @@ def test_rows_that_nobody_keeps_are_missing_until_the_caller_says(daemon, rows, 
             assert m.wait().producer_next == 3010
 
 
-def test_without_a_producer_nothing_is_lost_either(daemon, rows, freeze):
+def test_without_a_producer_nothing_is_lost_either(daemon, rows, break_off):
     server = daemon()
     X, y = rows(2000)
     with connect(server) as m:
-        m.observe(X[:1000], y[:1000])
-        m.wait()
-        freeze(server)
-        m.observe(X[1000:], y[1000:])
-        server.kill()
-        server.start()
+        break_off(server, m, X, y)
         totals = m.wait()
         assert totals.accepted == 2000 and totals.restored == 1000
         assert totals.unknown == totals.lost == 0 and m.status().head == 2000
@@ -226,16 +221,11 @@ def test_a_client_that_the_server_has_forgotten(daemon, rows):
         assert totals.sent == total_of(totals)
 
 
-def test_where_nothing_is_sent_again_what_was_on_its_way_is_unknown(daemon, rows, freeze):
+def test_where_nothing_is_sent_again_what_was_on_its_way_is_unknown(daemon, rows, break_off):
     server = daemon()
     X, y = rows(2000)
     m = connect(server, resend=False)
-    m.observe(X[:1000], y[:1000])
-    m.wait()
-    freeze(server)
-    m.observe(X[1000:], y[1000:])
-    server.kill()
-    server.start()
+    break_off(server, m, X, y)
     with pytest.raises(windhover.Disconnected, match="1000 rows on their way"):
         m.wait()
     m.observe(X[:100], y[:100])  # connects again

@@ -152,17 +152,12 @@ def test_a_call_under_way_connects_no_more_once_its_client_is_closed(daemon, row
     assert not m.connected
 
 
-def test_rows_lost_while_it_asked_are_told_at_the_end_of_a_block(daemon, rows, freeze):
+def test_rows_lost_while_it_asked_are_told_at_the_end_of_a_block(daemon, rows, break_off):
     server = daemon()
     X, y = rows(2000)
     with pytest.raises(windhover.Disconnected, match="of 1000 rows"):
         with connect(server, resend=False) as m:
-            m.observe(X[:1000], y[:1000])
-            m.wait()
-            freeze(server)
-            m.observe(X[1000:], y[1000:])
-            server.kill()
-            server.start()
+            break_off(server, m, X, y)
             m.producer_status(1)  # on the connection of the rows
 
 
