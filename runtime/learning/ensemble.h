@@ -31,6 +31,11 @@ class Ensemble {
   // Rows are about to be taken over by the cursor.
   void add_rows(double fresh) noexcept { lag_.add(fresh); }
 
+  // -log p of a row never curves downwards.
+  bool loss_is_convex() const noexcept {
+    return workers_[0].model->curvature() == Curvature::kHessian;
+  }
+
   // A round of moves, in groups of neighbours that different threads may do.
   std::size_t groups() const noexcept;
   void move(std::size_t group, LearnerWorker& worker) noexcept;

@@ -164,7 +164,11 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   const bool resized = passes_to_make_ > 0 && --passes_to_make_ == 0;
   law_moved_ =
       (refreshed && posterior_moved(estimator_)) || !end.noise_known || passes_to_make_ > 0;
-  if (end.approached) begin_burn_in();
+  if (end.approached) {
+    begin_burn_in();
+  } else if (phase_ == Phase::kBurnIn && leave_laplace()) {
+    law_moved_ = law_moved_ || forgets_slowly();
+  }
   if (!sampling()) return;
   // The posterior was another one, chains were wider by a law that knew less noise and now forget
   // slowly, or steps were too short for its width.
@@ -219,9 +223,21 @@ void SamplingRun::begin_burn_in() noexcept {
   }
   burn_in_ = 2;
   const double rows = cursor_.worth();
-  law_moved_ = mover.sampler().relaxation() > 2 * (rows / mover.minibatch_size());
+  law_moved_ = forgets_slowly();
   // The window may have grown a lot since the chains began: enough for the burn-in and for draws.
   budget_.grant_at_least(6 * rows);
+}
+
+// Laplace draws may be where no draw of the posterior is, with gradients that would slow the chains
+// down for long: C is that of where they have come to. Where the loss is not convex they may come
+// to where it is larger still.
+bool SamplingRun::leave_laplace() const noexcept {
+  return !estimator_.laplace().loss().quadratic && ensemble_.loss_is_convex();
+}
+
+bool SamplingRun::forgets_slowly() const noexcept {
+  const ChainMover& mover = ensemble_.mover();
+  return mover.sampler().relaxation() > 2 * (cursor_.worth() / mover.minibatch_size());
 }
 
 bool SamplingRun::recover(ChainMover::Lost which) noexcept {

@@ -82,6 +82,8 @@ class SamplingRun {
   bool record_draws() noexcept;
   void compare() noexcept;
   void begin_burn_in() noexcept;
+  bool leave_laplace() const noexcept;
+  bool forgets_slowly() const noexcept;
   bool recover(ChainMover::Lost which) noexcept;
   void ask_for_draws(double forgetting) noexcept;
   bool ask_again(DrawBudget::Cause cause, double forgetting) noexcept;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 
 #include "windhover/runtime/learning/sampling_run.h"
 #include "windhover/samplers/registry.h"
@@ -20,8 +21,9 @@ constexpr std::uint64_t kRows = 300;
 // Chains over a full window, and the exact estimates of its rows.
 class Chains {
  public:
-  explicit Chains(std::size_t threads = 1)
-      : config(with_defaults(configuration())),
+  // `place`: of all parameters, where C is measured.
+  explicit Chains(std::size_t threads = 1, const char* model = "linear", double place = 0)
+      : config(with_defaults(configuration(model))),
         block_(8 << 20),
         arena_(block_.bytes()),
         window_(arena_, RowLayout(config.model), kRows, 64),
@@ -33,7 +35,7 @@ class Chains {
                      ->make(arena_, config.sampler, config.model.dimension()),
                  counters),
         run(arena_, config, cursor, estimator, ensemble, counters) {
-    const ModelEntry& entry = *find_model("linear");
+    const ModelEntry& entry = *find_model(model);
     for (LearnerWorker& worker : workers) {
       worker.model = entry.make(arena_, config.model);
       entry.reset(*worker.model);
@@ -46,18 +48,20 @@ class Chains {
     }
     ensemble.reset();
     run.reset();
-    const Data data = linear_data(kRows, kFeatures, 1.0, 5);
+    const bool linear = config.model.name == std::string("linear");
+    const Data data =
+        linear ? linear_data(kRows, kFeatures, 1.0, 5) : logistic_data(kRows, kFeatures, 0.0, 5);
     for (Index i = 0; i < data.x.rows(); ++i) write(data.x.row(i).transpose(), data.y[i]);
-    sum(0, kRows);
+    sum(0, kRows, place);
   }
 
   // Rows of the window join the sums, and the sums become estimates.
-  void sum(std::uint64_t first, std::uint64_t last) {
+  void sum(std::uint64_t first, std::uint64_t last, double place = 0) {
     std::vector<std::uint32_t> slots(last - first);
     const RowBatch rows = cursor.between(first, last, slots);
     estimator.done().add(*workers[0].model, rows, nullptr);
-    std::vector<double> mode(static_cast<std::size_t>(kDimension), 0.0);
-    estimator.noise().measured().add_rows(*workers[0].model, rows, mode.data());
+    const std::vector<double> theta(static_cast<std::size_t>(kDimension), place);
+    estimator.noise().measured().add_rows(*workers[0].model, rows, theta.data());
     ASSERT_TRUE(estimator.noise().end_pass(estimator.done(), 1.0, nullptr));
     ASSERT_EQ(estimator.refresh(estimator.done().rows(), 1.0), Status::kOk);
   }
@@ -83,8 +87,8 @@ class Chains {
   EngineConfig config;
 
  private:
-  static EngineConfig configuration() {
-    EngineConfig c = small_config("linear", kFeatures, kRows);
+  static EngineConfig configuration(const char* model) {
+    EngineConfig c = small_config(model, kFeatures, kRows);
     c.sampler.chains = kChains;
     c.sampler.minibatch_size = 20;
     c.retained_draws = 8;
@@ -254,6 +258,24 @@ TEST(SamplingRunAlone, GoesThroughItsPhasesAndRests) {
 
   c.run.start_over();
   EXPECT_EQ(c.run.phase(), Phase::kWarmingUp);
+}
+
+// Where chains forget slowly by the C of where they began: until they are draws each pass replaces
+// it, where the loss is not quadratic.
+TEST(SamplingRunAlone, NoiseFollowsChainsThatForgetSlowly) {
+  for (const char* model : {"linear", "poisson"}) {
+    Chains c(1, model, 3);
+    ASSERT_TRUE(c.run.start());
+    c.run.follow_pass(c.run.end_pass(true), false, false);
+    c.ensemble.follow(0, true, nullptr);
+    const double window = static_cast<double>(kRows) / c.ensemble.mover().minibatch_size();
+    ASSERT_GT(c.ensemble.mover().relaxation(), 2 * window) << model;
+    c.run.follow_pass(c.run.end_pass(true), false, false);
+    ASSERT_EQ(c.run.phase(), Learner::Phase::kBurnIn);
+    EXPECT_TRUE(c.run.law_moved());
+    c.run.follow_pass(c.run.end_pass(true), false, false);
+    EXPECT_EQ(c.run.law_moved(), model == std::string("poisson"));
+  }
 }
 
 TEST(SamplingRunAlone, ALossAsksForNewDrawsButNotForEver) {
