@@ -26,7 +26,7 @@ class LanczosMatrix {
     if (steps_ >= std::min(most, kMostSteps)) return false;
     if (steps_ == 0 || steps_ % kLook != 0) return true;
     const double before = smallest_;
-    smallest_ = smallest_eigenvalue();
+    smallest_ = smallest_eigenvalue(1e-4);
     const bool lower = smallest_ < 0.999 * before;
     const bool stays = !lower && stayed_;
     stayed_ = !lower;
@@ -40,12 +40,13 @@ class LanczosMatrix {
     ++steps_;
   }
 
-  // By bisection, with the count of negative pivots (Golub and Van Loan, section 8.4).
-  double smallest_eigenvalue() const noexcept {
+  // From above, to that part of it, by bisection with the count of negative pivots (Golub and Van
+  // Loan, section 8.4).
+  double smallest_eigenvalue(double precision) const noexcept {
     if (steps_ == 0) return 0;
     double low = 0;
     double high = *std::min_element(diagonal_.begin(), diagonal_.begin() + steps_);
-    while (high - low > 1e-4 * high) {
+    while (high - low > precision * high) {
       const double middle = low > 0 ? std::sqrt(low * high) : 1e-3 * high;
       if (!(middle > 1e-300)) break;
       (any_below(middle) ? high : low) = middle;
@@ -105,7 +106,9 @@ double slowest_rate(const double* curvature, Eigen::Index d, double* work, Inter
     tridiagonal.add(along, size);
     advance(interlude, 2.0 * swept);
   }
-  return tridiagonal.smallest_eigenvalue();
+  // Steps beyond the dimension are made of rounding, and bisection begins at the least number that
+  // they left: ended any earlier, it would end elsewhere for the same matrix in other units.
+  return tridiagonal.smallest_eigenvalue(1e-12);
 }
 
 // Likewise of diag(rates) A and of A itself, which is positive only where A is positive definite.

@@ -41,6 +41,22 @@ TEST(Lanczos, SmallestEigenvalueIsFoundAtAnyConditionThatMatters) {
   }
 }
 
+// A matrix that is rounded otherwise, as that of rows in other units is, has the same slowest rate:
+// draws are retained by a clock that it drives. Beyond D steps rounding alone says how they go on.
+TEST(Lanczos, DoesNotHangOnRounding) {
+  for (const Index d : {2, 3, 5, 8}) {
+    Vector work(4 * d);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const Matrix a = with_condition(30, d, seed);
+      const double found = least_curvature(a.data(), d, work.data());
+      EXPECT_NEAR(found, smallest(a), 1e-10 * found) << d << ", " << seed;
+      const Matrix other = a * 0.001;
+      EXPECT_NEAR(least_curvature(other.data(), d, work.data()), 0.001 * found, 1e-13 * found)
+          << d << ", " << seed;
+    }
+  }
+}
+
 // One direction far below a cluster of equal ones, as a category that is hardly ever seen.
 TEST(Lanczos, OneSmallEigenvalueBesideEqualOnesIsFound) {
   constexpr Index d = 30;
