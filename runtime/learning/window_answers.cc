@@ -30,7 +30,7 @@ void WindowLearner::publish() noexcept {
   p.sequence = refreshed_position_;
   p.n_seen = cursor_.head();
   p.n_eff =
-      std::min(cursor_.rows(), static_cast<std::uint64_t>(std::lround(estimator_.laplace().n())));
+      std::min(cursor_.head(), static_cast<std::uint64_t>(std::lround(estimator_.laplace().n())));
   p.repeated_rows = pass.repeats().share();
   p.drift_onset = pass.drift_onset();
   p.drift_onset_time_ns = p.drift_onset == 0 ? 0 : row_times_.time_of(p.drift_onset);
@@ -49,7 +49,9 @@ void WindowLearner::publish() noexcept {
   // at most.
   constexpr double kSummed = 0.9;
   const bool summed = sums_.exact() && estimator_.laplace().n() >= kSummed * cursor_.worth();
-  e.outrun = !cursor_.ages().flat() && !summed;
+  // A step that is not trusted is one that no cold start has taken the place of.
+  e.outrun = !sums_.unbroken() || !estimator_.laplace().step_is_trusted() ||
+             (!cursor_.ages().flat() && !summed);
   const Judgement judgement = judge(e);
   p.status = judgement.status;
   p.reason = judgement.reason;

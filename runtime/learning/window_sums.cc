@@ -22,18 +22,31 @@ bool WindowSums::remove_leaving(std::uint64_t head, std::uint64_t most,
   if (next_first == first) return false;
   if (next_first - first > most || next_first > joined_) {
     outrun(next_first - first);
-    return false;
+    return follow_overtaken_pass(head);
   }
   if (state_ == State::kExact &&
       !take_out(estimator_.done(), first, next_first, joined_ - 1, worker)) {
     state_ = State::kUnusable;
   }
   const std::uint64_t swept = pass_.position();
-  if (!pass_exact_ || swept <= first || !pass_.running()) return false;
+  if (!pass_exact_) return follow_overtaken_pass(head);
+  if (swept <= first || !pass_.running()) return false;
   if (take_out(estimator_.pass(), first, std::min(next_first, swept), swept - 1, worker)) {
     return false;
   }
-  begin_pass();
+  begin_pass(head);
+  return true;
+}
+
+bool WindowSums::follow_overtaken_pass(std::uint64_t head) noexcept {
+  if (!pass_.running() || estimator_.pass().count() == 0) return false;
+  if (pass_.position() >= cursor_.first_at(head)) return false;
+  if (began_again_) {
+    pass_unbroken_ = false;
+    return false;
+  }
+  begin_pass(head);
+  began_again_ = true;
   return true;
 }
 
@@ -54,6 +67,7 @@ bool WindowSums::take_out(AnchorSums& sums, std::uint64_t first, std::uint64_t e
 }
 
 bool WindowSums::join(std::uint64_t rows, LearnerWorker& worker) noexcept {
+  if (!exact()) return false;
   AnchorSums& sums = estimator_.done();
   const AgeWeights& ages = cursor_.ages();
   if (joined_ < cursor_.first()) {
@@ -76,9 +90,11 @@ bool WindowSums::join(std::uint64_t rows, LearnerWorker& worker) noexcept {
   return true;
 }
 
-void WindowSums::begin_pass() noexcept {
-  pass_.begin(cursor_.head());
+void WindowSums::begin_pass(std::uint64_t head) noexcept {
+  pass_.begin(head);
   pass_exact_ = true;
+  pass_unbroken_ = true;
+  began_again_ = false;
 }
 
 PassResult WindowSums::complete_pass(bool moving) noexcept {
@@ -93,6 +109,7 @@ PassResult WindowSums::complete_pass(bool moving) noexcept {
   previous_end_ = pass_.end();
   if (pass_exact_) outrun_rows_ = 0;
   state_ = pass_exact_ ? State::kExact : State::kStale;
+  unbroken_ = pass_unbroken_;
   joined_ = pass_.end();
   tail_rows_ = 0;
   return result;

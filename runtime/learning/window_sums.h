@@ -31,8 +31,9 @@ class WindowSums {
 
   // Rows about to leave the window, because the head goes on to `head`, are taken out of the sums
   // that hold them while the lease still protects them. More than `most` rows, or rows that have
-  // not joined yet, outrun the sums: the next pass puts them right. true: the pass under way had to
-  // begin again.
+  // not joined yet, outrun the sums: the next pass puts them right. Where all that the pass under
+  // way has summed has left, it begins again, but once only: a stream that does so again is one
+  // that no pass can follow. true: the pass began again.
   bool remove_leaving(std::uint64_t head, std::uint64_t most, LearnerWorker& worker) noexcept;
   // During a cold start: its passes sum what there is, and nothing is taken out.
   void skip_leaving(std::uint64_t head) noexcept;
@@ -40,7 +41,7 @@ class WindowSums {
   // Whether there was one.
   bool join(std::uint64_t rows, LearnerWorker& worker) noexcept;
 
-  void begin_pass() noexcept;
+  void begin_pass() noexcept { begin_pass(cursor_.head()); }
   // The pass under way is complete, its sums take the place of those before. `moving`: the chains
   // have draws that a stream may have outrun.
   PassResult complete_pass(bool moving) noexcept;
@@ -50,6 +51,8 @@ class WindowSums {
   void mark_previous_end() noexcept { previous_end_ = pass_.end(); }
 
   bool exact() const noexcept { return state_ == State::kExact; }
+  // Whether the rows of the last complete pass followed one another in the stream.
+  bool unbroken() const noexcept { return unbroken_; }
   bool unusable() const noexcept { return state_ == State::kUnusable; }
   void give_up() noexcept { state_ = State::kUnusable; }
   // Equal rows that those of the window which the sums hold are worth: as many, where all count the
@@ -66,9 +69,9 @@ class WindowSums {
   void stream_went_on() noexcept { quiet_passes_ = 0; }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.section("window sums");
-    visitor.values(state_, pass_exact_, outrun_rows_, previous_end_, quiet_passes_, joined_,
-                   tail_rows_);
+    visitor.section("window sums", 2);
+    visitor.values(state_, pass_exact_, unbroken_, pass_unbroken_, began_again_, outrun_rows_,
+                   previous_end_, quiet_passes_, joined_, tail_rows_);
     pass_.visit_state(visitor);
   }
 
@@ -82,6 +85,9 @@ class WindowSums {
   };
 
   void outrun(std::uint64_t rows) noexcept;
+  void begin_pass(std::uint64_t head) noexcept;
+  // What remove_leaving() says of a pass that has rows in it which have not been taken out.
+  bool follow_overtaken_pass(std::uint64_t head) noexcept;
   // Rows [first, end) leave sums whose newest row is `newest`. See AnchorSums::remove().
   bool take_out(AnchorSums& sums, std::uint64_t first, std::uint64_t end, std::uint64_t newest,
                 LearnerWorker& worker) noexcept;
@@ -91,6 +97,9 @@ class WindowSums {
   WindowPass pass_;
   State state_ = State::kExact;  // of the sums of the last complete pass
   bool pass_exact_ = true;       // nothing has outrun the sums of the pass under way
+  bool unbroken_ = true;
+  bool pass_unbroken_ = true;  // the same of the pass under way
+  bool began_again_ = false;   // it did
   std::uint64_t outrun_rows_ = 0;
   std::uint64_t previous_end_ = 0;  // of the pass before
   std::uint64_t quiet_passes_ = 0;

@@ -35,7 +35,9 @@ void WindowPass::begin_sweep(std::uint64_t rows) noexcept {
     if (position_ > 0) fade(cursor_.ages().weight(position_ - 1, cursor_.first() - 1));
     position_ = cursor_.first();
   }
-  sweep_end_ = std::min(end_, position_ + rows);
+  const auto summed = static_cast<std::uint64_t>(estimator_.pass().count());
+  const std::uint64_t left = std::max(cursor_.rows(), summed + 1) - summed;
+  sweep_end_ = std::min({end_, position_ + rows, position_ + left});
 }
 
 void WindowPass::sum_curvature(Terms terms, LearnerWorker& worker) noexcept {

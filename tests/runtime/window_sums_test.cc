@@ -161,21 +161,60 @@ TEST_F(WindowSumsTest, are_unusable_after_a_row_that_swallowed_the_others) {
   expect_brute_force();
 }
 
-TEST_F(WindowSumsTest, pass_looks_at_each_row_once_and_skips_those_that_left) {
+TEST_F(WindowSumsTest, pass_begins_again_once_where_all_that_it_has_summed_left) {
+  const auto sweep_ten = [&] {
+    sums.pass().begin_sweep(10);
+    sums.pass().sum_curvature(WindowPass::Terms::kSecond, workers[0]);
+    return sums.pass().end_sweep();
+  };
+  const auto rows_come = [&](int rows) {
+    for (int i = 0; i < rows; ++i) write(1);
+    take(window.head());
+  };
+  rows_come(40);
+  sums.begin_pass();
+  EXPECT_FALSE(sweep_ten());
+  EXPECT_EQ(sums.pass().position(), 10u);
+  rows_come(15);  // at once: rows 10 to 14 leave before their turn
+  EXPECT_FALSE(sweep_ten());
+  EXPECT_EQ(sums.pass().position(), 25u);
+  EXPECT_EQ(estimator.pass().rows(), 10.0);
+  EXPECT_EQ(sums.pass().end(), 55u) << "up to the newest row of now";
+  rows_come(15);  // and rows 25 to 29, when it has begun again
+  EXPECT_FALSE(sweep_ten());
+  EXPECT_EQ(sums.pass().position(), 40u);
+  EXPECT_EQ(estimator.pass().rows(), 20.0);
+  while (!sweep_ten()) continue;
+  (void)sums.complete_pass(true);
+  EXPECT_FALSE(sums.unbroken());
+  EXPECT_FALSE(sums.exact());
+  sums.begin_pass();
+  while (!sweep_ten()) continue;
+  (void)sums.complete_pass(true);
+  EXPECT_TRUE(sums.unbroken());
+  EXPECT_TRUE(sums.exact());
+  expect_brute_force();
+}
+
+// Rows that left and could not be taken out are in the sums: they are as many as the window has.
+TEST_F(WindowSumsTest, pass_ends_with_as_many_rows_as_the_window_has) {
   for (int i = 0; i < 40; ++i) write(1);
   take(40);
   sums.begin_pass();
-  sums.pass().begin_sweep(10);
+  sums.pass().begin_sweep(27);
   sums.pass().sum_curvature(WindowPass::Terms::kSecond, workers[0]);
   EXPECT_FALSE(sums.pass().end_sweep());
-  EXPECT_EQ(sums.pass().position(), 10u);
-  for (int i = 0; i < 15; ++i) write(1);
-  take(55);  // at once: rows 10 to 14 leave before their turn
-  sums.pass().begin_sweep(10);
+  for (int i = 0; i < 20; ++i) write(1);
+  take(60);
+  sums.pass().extend();
+  sums.pass().begin_sweep(27);
   sums.pass().sum_curvature(WindowPass::Terms::kSecond, workers[0]);
-  EXPECT_FALSE(sums.pass().end_sweep());
-  EXPECT_EQ(sums.pass().position(), 25u);
-  EXPECT_EQ(estimator.pass().rows(), 20.0);
+  EXPECT_TRUE(sums.pass().end_sweep());
+  EXPECT_EQ(estimator.pass().rows(), 40.0);
+  EXPECT_EQ(sums.pass().end(), 40u);
+  (void)sums.complete_pass(true);
+  EXPECT_TRUE(sums.unbroken());
+  EXPECT_FALSE(sums.exact());
 }
 
 TEST_F(WindowSumsTest, scan_tells_all_workers_until_it_is_frozen_and_when_it_is_restored) {
