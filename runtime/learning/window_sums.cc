@@ -20,7 +20,7 @@ bool WindowSums::remove_leaving(std::uint64_t head, std::uint64_t most,
   const std::uint64_t first = cursor_.first();
   const std::uint64_t next_first = cursor_.first_at(head);
   if (next_first == first) return false;
-  if (next_first - first > most || next_first > joined_) {
+  if (next_first - first > most || (exact() && next_first > joined_)) {
     outrun(next_first - first);
     return follow_overtaken_pass(head);
   }
