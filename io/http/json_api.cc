@@ -194,15 +194,19 @@ bool JsonApi::read(const HttpRequest& request, google::protobuf::Message& body,
   return false;
 }
 
-bool JsonApi::check(const v1::Request& request, const std::string& bytes, RequestView& view,
-                    HttpAnswer& answer) {
+bool JsonApi::check(const HttpRequest& request, const v1::Request& question,
+                    const std::string& bytes, RequestView& view, HttpAnswer& answer) {
   if (bytes.size() > state_.limits.frame_cap) {
     answer = http_error(413, "the question is larger than frame_cap, " +
                                  std::to_string(state_.limits.frame_cap) + " bytes in binary");
     return false;
   }
   if (ok(decode_request(std::as_bytes(std::span(bytes)), view))) return true;
-  const JsonFault fault = contradiction_in(request);
+  JsonFault fault = contradiction_in(question);
+  if (request.body.find("null") != std::string_view::npos) {
+    fault.sentence +=
+        "; null is left out of an array: a sparse row leaves out what it lacks, with its index";
+  }
   answer = http_error(400, fault.sentence, fault.field);
   return false;
 }
@@ -211,7 +215,7 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   const std::string bytes = question.SerializeAsString();
   RequestView view;
   HttpAnswer answer;
-  if (!check(question, bytes, view, answer)) return answer;
+  if (!check(request, question, bytes, view, answer)) return answer;
   const ConversationContext& context = memory_.conversations->context;
   ModelContext& about = context.models[request.model];
   if (about_models(view.kind)) {
@@ -232,7 +236,7 @@ HttpAnswer JsonApi::relay(v1::Request& question, const HttpRequest& request) {
   question.set_id(1);
   RequestView view;
   HttpAnswer answer;
-  if (check(question, question.SerializeAsString(), view, answer)) {
+  if (check(request, question, question.SerializeAsString(), view, answer)) {
     answer.relay = {frame_of(question), request.model};
   }
   return answer;

@@ -44,8 +44,8 @@ class JsonApi {
  private:
   // False, and why in `answer`: the body is not that message, or the question is none.
   bool read(const HttpRequest& request, google::protobuf::Message& body, HttpAnswer& answer);
-  bool check(const v1::Request& request, const std::string& bytes, RequestView& view,
-             HttpAnswer& answer);
+  bool check(const HttpRequest& request, const v1::Request& question, const std::string& bytes,
+             RequestView& view, HttpAnswer& answer);
   HttpAnswer ask(const v1::Request& question, const HttpRequest& request);
   HttpAnswer relay(v1::Request& question, const HttpRequest& request);
 

@@ -76,7 +76,7 @@ TEST(Reader, SparseRequestsAreCheckedRowByRow) {
   EngineConfig config = small_config("linear", 10, 100);
   config.model.max_nonzeros = 2;
   TestEngine engine(config);
-  const std::vector<double> values = {1, 2, 3};
+  std::vector<double> values = {1, 2, 3};
   const auto status = [&](std::vector<std::uint32_t> indices, std::vector<std::uint32_t> ends) {
     PredictRequest request;
     request.rows = 2;
@@ -94,6 +94,8 @@ TEST(Reader, SparseRequestsAreCheckedRowByRow) {
   EXPECT_EQ(status({0, 9, 4}, {2, 2}), Status::kWrongDimension);
   EXPECT_EQ(status({0, 9}, {1, 2}), Status::kWrongDimension);
   EXPECT_EQ(status({0, 9, 4}, {3}), Status::kWrongDimension);
+  values[1] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(status({0, 9, 4}, {2, 3}), Status::kNotFinite);
 }
 
 TEST(Reader, SparseAndDenseQueriesAgree) {

@@ -171,6 +171,35 @@ TEST(JsonApi, ARowOfAnotherWidthIsToldHowManyNumbersAreWanted) {
             "this model takes dense rows, 3 numbers each, without indices");
 }
 
+TEST(JsonApi, AValueThatASparseRowLacksIsRefusedAndLeftOutTaken) {
+  EngineConfig engine = http_engine();
+  engine.model.max_nonzeros = 2;
+  Served served(http_server(), engine);
+  json row = {{"rows", 1},
+              {"row_ends", {2}},
+              {"indices", {0, 2}},
+              {"features_f64", {1, "NaN"}},
+              {"targets_f64", {5}}};
+  const json ack = json::parse(served.post("/v1/observe", row).body);
+  EXPECT_EQ(ack["refused_row"], json::array({0}));
+  EXPECT_EQ(ack["refused_reason"], json::array({Status::kNotFinite}));
+  for (const std::string path : {"/v1/observe", "/v1/predict"}) {
+    row["features_f64"] = {1, nullptr};
+    const HttpResponse response = served.post(path, row);
+    EXPECT_EQ(response.status, 400);
+    EXPECT_NE(response.body.find("a sparse row leaves out what it lacks, with its index"),
+              std::string::npos)
+        << response.body;
+    row.erase("targets_f64");
+  }
+  row = {{"rows", 1},
+         {"row_ends", {1}},
+         {"indices", {0}},
+         {"features_f64", {1}},
+         {"targets_f64", {5}}};
+  EXPECT_EQ(json::parse(served.post("/v1/observe", row).body)["accepted"], "1");
+}
+
 TEST(JsonApi, WhatIsWrongIsSaid) {
   Served served;
   const auto status = [&](const std::string& body) {
