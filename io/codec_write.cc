@@ -131,6 +131,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
     for (const bool takes : {r.takes_offsets, r.takes_weights, r.takes_keys, r.takes_trials}) {
       sink.u64(field++, takes ? 1 : 0);
     }
+    sink.u64(28, r.network ? 1 : 0);
   });
 }
 

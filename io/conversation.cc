@@ -5,6 +5,7 @@
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
 #include "windhover/io/model_directory.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
@@ -211,6 +212,7 @@ void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
   welcome.fingerprint = model.engine->fingerprint();
   welcome.model = model_kind(model.engine->config().model.name);
   welcome.classes = model.limits.classes;
+  welcome.network = find_model(model.engine->config().model.name)->network;
   welcome.observes = observes();
   welcome.instance_id = model.instance_id;
   welcome.durability = durability_;

@@ -60,6 +60,7 @@ struct WelcomeReply {
   bool takes_weights = false;
   bool takes_keys = false;
   bool takes_trials = false;
+  bool network = false;
 };
 
 // Of an Observe, or of an Outcome. Those of Observes of one producer merge while the peer does not

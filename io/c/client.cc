@@ -147,6 +147,7 @@ windhover_status windhover_client_server(const windhover_client* client, windhov
   out.classes = welcome.classes();
   out.max_nonzeros = welcome.max_nonzeros();
   out.max_query_rows = welcome.max_query_rows();
+  out.network = welcome.network() ? 1 : 0;
   out.fingerprint = welcome.fingerprint();
   windhover::give(out, server);
   return WINDHOVER_OK;

@@ -24,6 +24,7 @@ TEST(Codec, WelcomeSurvivesTheWire) {
   welcome.instance_id = welcome.durable_through = UINT64_MAX;
   welcome.durability = Durability::kLogged;
   welcome.max_producers = UINT32_MAX;
+  welcome.network = true;
   const v1::Response response = round_trip(kSmallReplyBound, std::uint64_t{UINT64_MAX}, welcome);
   EXPECT_EQ(response.id(), UINT64_MAX);
   EXPECT_EQ(response.welcome().version(), 1U);
@@ -35,6 +36,7 @@ TEST(Codec, WelcomeSurvivesTheWire) {
   EXPECT_EQ(response.welcome().durability(), v1::DURABILITY_LOGGED);
   EXPECT_EQ(response.welcome().durable_through(), UINT64_MAX);
   EXPECT_EQ(response.welcome().max_producers(), UINT32_MAX);
+  EXPECT_TRUE(response.welcome().network());
 }
 
 TEST(Codec, LargestAcknowledgementFitsItsBound) {

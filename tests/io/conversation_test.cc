@@ -42,6 +42,15 @@ TEST(Conversation, ObserveWithoutRowsClaimsNothingAndChangesNothing) {
   EXPECT_EQ(shared.engine->head(), 10U);
 }
 
+TEST(Conversation, WelcomeSaysWhetherTheModelIsANetwork) {
+  EngineConfig config = small_engine();
+  for (const auto& [name, network] : {std::pair("linear", false), std::pair("mlp-linear", true)}) {
+    config.model.name = name;
+    Shared shared(8, EndpointKind::kQuery, config);
+    EXPECT_EQ(Peer(shared).welcome.welcome().network(), network) << name;
+  }
+}
+
 TEST(Conversation, OffsetsAreTakenWhereWelcomeSaysSoAndOtherwiseRefused) {
   EngineConfig config = small_engine();
   for (const bool takes : {true, false}) {

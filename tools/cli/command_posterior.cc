@@ -53,7 +53,8 @@ Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
     for (std::uint32_t j = 1; j <= welcome.features(); ++j) names.push_back(fmt::format("x{}", j));
   }
   if (intercept) names.emplace_back("intercept");
-  if (outputs * names.size() != welcome.dimension()) {  // a network's parameters have no names
+  // A server from before Welcome.network tells one by the number of its parameters alone.
+  if (welcome.network() || outputs * names.size() != welcome.dimension()) {
     names.clear();
     for (std::uint32_t j = 0; j < welcome.dimension(); ++j) {
       names.push_back(fmt::format("theta{}", j));

@@ -108,6 +108,10 @@ export class CoefficientsView {
   }
 
   #note() {
+    if (this.columns.network) {
+      say(byId("coefficients-note"), "Weights of a network: none of them is the effect of a column. What a column does is seen under What if.");
+      return;
+    }
     const scaled = this.columns.parameters.some((p) => p.unit && p.scale !== 1);
     const unit = this.columns.schema ? "one unit of a number, or for a category against none of those listed" : "one unit of the column";
     const intercept = scaled ? "The intercept is that of a row with all numbers at their mean. The picture is for one standard deviation of a number." : "The intercept is that of a row of zeros.";

@@ -165,7 +165,9 @@ export class Columns {
         name: nameOf(field, i), scale: field.kind === "number" && i === 0 ? field.scale : 1, unit: field.kind === "number" && i === 0,
       })));
     if (dimension > outputs * features) columns.push({ name: "intercept", scale: 1, intercept: true });
-    if (outputs * columns.length !== dimension) {
+    // A server from before Welcome.network tells one by the number of its parameters alone.
+    this.network = (this.welcome.network ?? false) || outputs * columns.length !== dimension;
+    if (this.network) {
       return range(dimension, (i) => ({ name: `theta${i}`, scale: 1 }));
     }
     if (outputs === 1) return columns;

@@ -129,6 +129,10 @@ test("parameters have the names and units of their columns", () => {
   assert.deepEqual(columns.parameters.slice(0, 2).map((p) => p.scale), [2, 1]);
   const network = new Columns({ features: 4, dimension: 31 }, schema);
   assert.equal(network.parameters[30].name, "theta30");
+  assert.ok(network.network && !columns.network);
+  // As many as softmax would have.
+  const weights = new Columns({ features: 4, dimension: 10, classes: 3, network: true }, schema);
+  assert.deepEqual(weights.parameters.map((p) => p.name), Array.from({ length: 10 }, (_, i) => `theta${i}`));
 });
 
 test("hashed features have names, and no question by fields", () => {

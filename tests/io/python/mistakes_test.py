@@ -197,6 +197,12 @@ def test_a_label_that_was_not_announced():
             ],
         ),
         ("mlp-linear", {"model.hidden": 2}, [f"theta{i}" for i in range(11)]),
+        # As many weights as softmax of so many columns has coefficients.
+        (
+            "mlp-softmax",
+            {"model.hidden": 1, "model.classes": 3},
+            [f"theta{i}" for i in range(8)],
+        ),
     ],
 )
 def test_parameters_are_called_as_the_command_calls_them(
@@ -213,7 +219,6 @@ def test_parameters_are_called_as_the_command_calls_them(
         assert list(m.posterior().names) == names
     lines = [line.split("  ")[0].strip() for line in said.stdout.splitlines()]
     assert [line for line in lines if line in names] == names
-    own = {name.split(".")[1]: int(value != "false") for name, value in options.items()}
-    own |= {k: v for k, v in (("classes", 3), ("hidden", 2)) if k in own}
+    own = {k.split(".")[1]: 0 if v == "false" else int(v) for k, v in options.items()}
     with windhover.Engine(3, model=model, threads=0, **own) as engine:
         assert list(engine.posterior().names) == names

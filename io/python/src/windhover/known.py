@@ -136,7 +136,8 @@ class Known:
         return self._rows.take_refused()
 
     def _parameter_names(self) -> tuple[str, ...]:
-        return parameter_names(self.features, self.dimension, self.kind, self.classes)
+        network = self._questions.welcome.network
+        return parameter_names(self.features, self.dimension, self.kind, self.classes, network)
 
     def _check_open(self) -> None:
         self._rows.check_open()

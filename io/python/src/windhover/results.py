@@ -24,7 +24,8 @@ def parameter_names(
 ) -> tuple[str, ...]:
     """What the parameters of a model are called whose columns have no names: as `windhover
     posterior` has them. `width`: columns of a row; `classes`: of softmax, otherwise 0. Those of a
-    `network` have none; of a server it is known by their number alone."""
+    `network` have none; of one on a server that does not say so it is known by their number alone.
+    """
     blocks = [f"{k}: " for k in range(1, classes)] or [""]
     if kind is ModelKind.HETEROSCEDASTIC:
         blocks = ["log variance: ", ""]
