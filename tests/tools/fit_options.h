@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "windhover/platform/random.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/fit/fit.h"
 
@@ -32,6 +34,26 @@ inline FitOptions options_of(bool binary) {
     o.model = "logistic";
     o.data.positive = "yes";
   }
+  return o;
+}
+
+// Rows of three towns, with empty cells. Of town b a price is 30,000 higher.
+inline FitOptions towns() {
+  std::string text = "sqm,town,price\n";
+  std::vector<double> noise(1200);
+  fill_normals(18, {.purpose = Purpose::kTest}, noise);
+  for (std::size_t i = 0; i < noise.size(); ++i) {
+    const double sqm = 100 + 40 * std::sin(static_cast<double>(i) * 1.7);
+    const char* town = i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c";
+    const double price = 3'000 * sqm + (i % 3 == 1 ? 30'000 : 0) + 20'000 * noise[i];
+    if (i % 50 != 7) text += std::to_string(sqm);
+    text += std::string(",") + town + "," + std::to_string(price) + "\n";
+  }
+  FitOptions o;
+  o.path = file_with("fit_towns.csv", text);
+  o.data.target = "price";
+  o.steps = 20'000;
+  o.sampler_config.chains = 4;
   return o;
 }
 

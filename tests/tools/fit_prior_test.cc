@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "windhover/platform/random.h"
+#include "windhover/tests/tools/fit_options.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/fit/fit.h"
 #include "windhover/tools/fit/moments.h"
@@ -56,26 +57,6 @@ TEST(Fit, DefaultPriorIsInTheUnitsOfTheFile) {
   EXPECT_EQ(raw["status"], "degraded");
   EXPECT_EQ(raw["status_reason"], "prior");
   EXPECT_GT(raw["prior_conflict"].get<double>(), 1);
-}
-
-// Rows of three towns, with empty cells. Of town b a price is 30,000 higher.
-FitOptions towns() {
-  std::string text = "sqm,town,price\n";
-  std::vector<double> noise(1200);
-  fill_normals(18, {.purpose = Purpose::kTest}, noise);
-  for (std::size_t i = 0; i < noise.size(); ++i) {
-    const double sqm = 100 + 40 * std::sin(static_cast<double>(i) * 1.7);
-    const char* town = i % 3 == 0 ? "a" : i % 3 == 1 ? "b" : "c";
-    const double price = 3'000 * sqm + (i % 3 == 1 ? 30'000 : 0) + 20'000 * noise[i];
-    if (i % 50 != 7) text += std::to_string(sqm);
-    text += std::string(",") + town + "," + std::to_string(price) + "\n";
-  }
-  FitOptions o;
-  o.path = file_with("fit_towns.csv", text);
-  o.data.target = "price";
-  o.steps = 20'000;
-  o.sampler_config.chains = 4;
-  return o;
 }
 
 // The prior of a column in units of it, times its unit.
