@@ -81,17 +81,13 @@ IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& resu
 nlohmann::ordered_json fit_and_tell(FitOptions& options) {
   using Clock = std::chrono::steady_clock;
   Progress bar(false);
-  const Clock::time_point start = Clock::now();
-  Clock::time_point drawn = start + std::chrono::seconds(2);
+  Clock::time_point drawn = Clock::now() + std::chrono::seconds(2);
   options.tell = [&](std::uint64_t steps) {
     const Clock::time_point now = Clock::now();
     if (now < drawn) return;
     drawn = now + std::chrono::milliseconds(200);
     const double part = static_cast<double>(steps) / static_cast<double>(options.steps);
-    const double seconds = std::chrono::duration<double>(now - start).count();
-    bar.draw(part, part > 0.01
-                       ? fmt::format("of the steps, about {:.0f} s left", seconds / part - seconds)
-                       : "of the steps");
+    bar.draw_with_rest(part, "of the steps");
   };
   return fit(options);
 }

@@ -3,7 +3,7 @@
 
 #include <chrono>
 #include <limits>
-#include <string>
+#include <string_view>
 
 namespace windhover {
 
@@ -19,8 +19,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `part` is 0 to 1.
-  void draw(double part, const std::string& text);
+  // `part` is 0 to 1. No heap.
+  void draw(double part, std::string_view text) noexcept;
+  // Likewise, `text` of up to 40 letters, and after the first hundredth how long the rest takes.
+  void draw_with_rest(double part, std::string_view text) noexcept;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
