@@ -13,11 +13,11 @@
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/engine_options.h"
+#include "windhover/tools/cli/fit_report.h"
 #include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/reading_options.h"
-#include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit/fit.h"
@@ -34,36 +34,6 @@ struct FitCommand {
   bool json = false;
   std::string plot;
 };
-
-// A number of the result, or "-" where there is none.
-std::string shown(const nlohmann::ordered_json& value) {
-  if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_null() ? "-" : value.dump();
-}
-
-void print_result(const nlohmann::ordered_json& result) {
-  if (result.contains("file")) fmt::print("{}\n", describe_file(result["file"], ""));
-  for (const auto& [key, value] : result.items()) {
-    if (key != "parameters" && key != "file") fmt::print("{:<24} {}\n", key, shown(value));
-  }
-  const auto& parameters = result["parameters"];
-  std::size_t width = 9;
-  for (const auto& p : parameters) width = std::max(width, p["name"].get<std::string>().size());
-  fmt::print("\n{:<{}}", "parameter", width);
-  for (const auto& [key, value] : parameters[0].items()) {
-    if (key != "name") fmt::print(" {:>10}", key);
-  }
-  fmt::print("\n");
-  for (const auto& p : parameters) {
-    fmt::print("{:<{}}", p["name"].get<std::string>(), width);
-    for (const auto& [key, value] : p.items()) {
-      if (key != "name") fmt::print(" {:>10}", shown(value));
-    }
-    fmt::print("\n");
-  }
-  fmt::print("({})\n", kChainsLegend);
-}
 
 IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& result) {
   IntervalPlot plot{path, kEffectLabel, {}};
@@ -118,7 +88,7 @@ void run_fit(FitCommand& o) {
   if (o.json) {
     fmt::print("{}\n", result.dump(2));
   } else {
-    print_result(result);
+    fmt::print("{}", describe_fit(result));
   }
   if (!o.plot.empty()) draw_intervals(plot_of(o.fit.path, result), o.plot);
 }

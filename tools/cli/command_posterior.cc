@@ -202,9 +202,9 @@ void run_posterior(const PosteriorOptions& o) {
   }
   print_moved(names, summaries, provenance);
   fmt::print(
-      "{}\n(prior: the precision of each parameter's{})\n({})\n", describe(provenance),
+      "{}\n(prior: the precision of each parameter's{})\n({})\n{}", describe(provenance),
       parameters.units ? "; each for one unit of its column, the intercept where all are 0" : "",
-      kChainsLegend);
+      kChainsLegend, categories_legend(names));
 }
 
 }  // namespace

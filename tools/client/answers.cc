@@ -219,6 +219,18 @@ std::string rows_of(const Provenance& p) {
 
 }  // namespace
 
+std::string categories_legend(std::span<const std::string> names) {
+  const auto any = [&](auto is_one) { return std::ranges::any_of(names, is_one); };
+  const bool shares =
+      any([](const std::string& name) { return name.find('=') != std::string::npos; }) &&
+      any([](const std::string& name) { return name.ends_with("intercept"); });
+  return shares
+             ? "(a field's categories and the intercept: where every row has one of them, only "
+               "their differences are known, and each by itself is not; `windhover predict --set "
+               "FIELD=ONE --set FIELD=OTHER` compares two)\n"
+             : "";
+}
+
 std::string reason_text(const Provenance& p) {
   switch (p.reason) {
     case StatusReason::kNone:

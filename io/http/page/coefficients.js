@@ -115,7 +115,9 @@ export class CoefficientsView {
     const scaled = this.columns.parameters.some((p) => p.unit && p.scale !== 1);
     const unit = this.columns.schema ? "one unit of a number, or for a category against none of those listed" : "one unit of the column";
     const intercept = scaled ? "The intercept is that of a row with all numbers at their mean. The picture is for one standard deviation of a number." : "The intercept is that of a row of zeros.";
-    say(byId("coefficients-note"), `The change of ${outcome(this.columns)} for ${unit}.${factor(this.columns)} ${intercept} Intervals that do not hold 0 are drawn in full.`);
+    const shared = this.columns.placed.some((field) => field.kind === "category") && this.columns.parameters.some((p) => p.intercept)
+      ? " Where every row has one of a field's categories only the differences of these are known, and each by itself is not." : "";
+    say(byId("coefficients-note"), `The change of ${outcome(this.columns)} for ${unit}.${factor(this.columns)} ${intercept}${shared} Intervals that do not hold 0 are drawn in full.`);
   }
 
   #sort(heading) {

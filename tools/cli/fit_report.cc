@@ -1,0 +1,55 @@
+#include "windhover/tools/cli/fit_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/data/inspect.h"
+
+namespace windhover {
+namespace {
+
+using nlohmann::ordered_json;
+
+// A number of the result, or "-" where there is none.
+std::string shown(const ordered_json& value) {
+  if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() ? "-" : value.dump();
+}
+
+std::string table_of(const ordered_json& parameters, const std::vector<std::string>& names) {
+  std::size_t width = 9;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  std::string out = fmt::format("\n{:<{}}", "parameter", width);
+  for (const auto& [key, value] : parameters[0].items()) {
+    if (key != "name") out += fmt::format(" {:>10}", key);
+  }
+  out += "\n";
+  for (const auto& p : parameters) {
+    out += fmt::format("{:<{}}", p["name"].get<std::string>(), width);
+    for (const auto& [key, value] : p.items()) {
+      if (key != "name") out += fmt::format(" {:>10}", shown(value));
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describe_fit(const ordered_json& result) {
+  std::string out;
+  if (result.contains("file")) out = describe_file(result["file"], "") + "\n";
+  for (const auto& [key, value] : result.items()) {
+    if (key != "parameters" && key != "file") out += fmt::format("{:<24} {}\n", key, shown(value));
+  }
+  std::vector<std::string> names;
+  for (const auto& p : result["parameters"]) names.push_back(p["name"]);
+  out += table_of(result["parameters"], names);
+  return out + fmt::format("({})\n", kChainsLegend) + categories_legend(names);
+}
+
+}  // namespace windhover
