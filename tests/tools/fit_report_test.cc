@@ -31,6 +31,20 @@ std::string last_line(std::string text) {
   return text.substr(text.rfind('\n') + 1);
 }
 
+TEST(FitReport, EndsWithWhatElseTheTargetMayBe) {
+  const auto count = [](int i) { return std::to_string(i * 7 % 11); };
+  const std::string counts = last_line(report_of(count));
+  EXPECT_TRUE(says(counts, "y was taken for a number, and the model is linear"));
+  EXPECT_TRUE(says(counts, "if these are counts, say --model negative-binomial"));
+  const auto price = [](int i) { return std::to_string(900 * std::exp(std::sin(i * 12.9898))); };
+  EXPECT_TRUE(says(last_line(report_of(price)), "try --model log-normal"));
+  for (const char* model : {"poisson", "linear"}) {
+    EXPECT_FALSE(says(report_of(count, model), "was taken for")) << model;
+  }
+  const auto kelvin = [](int i) { return std::to_string(288 + std::sin(i * 12.9898)); };
+  EXPECT_FALSE(says(report_of(kelvin), "was taken for"));
+}
+
 TEST(FitReport, SaysHowToReadCategoriesBesideAnIntercept) {
   const auto kelvin = [](int i) { return std::to_string(288 + std::sin(i * 12.9898)); };
   EXPECT_TRUE(says(last_line(report_of(kelvin)), "only their differences are known"));

@@ -215,6 +215,7 @@ TEST(Inspect, WholeNumbersMayBeCountsFirst) {
   const auto few = of_numbers([](double z) { return 1 + std::floor(4 * std::exp(z)); });
   EXPECT_TRUE(says(few.target_note, "if these are counts, say --model negative-binomial"));
   EXPECT_FALSE(says(few.target_note, "log-normal"));
+  EXPECT_TRUE(says(few.target_note, few.target_hint) && few.target_hint.starts_with("if these"));
   // Of a busy hour and of a quiet one.
   const auto spread = of_numbers([](double z) { return std::floor(60 * std::exp(z)); });
   EXPECT_TRUE(says(spread.target_note, "if these are counts, say --model negative-binomial"));
@@ -226,6 +227,7 @@ TEST(Inspect, WholeNumbersMayBeCountsFirst) {
 TEST(Inspect, LogNormalWantsNumbersAboveZero) {
   const InspectOptions asked{.target = "y", .model = "log-normal"};
   const auto found = of_numbers([](double z) { return std::exp(z); }, asked);
+  EXPECT_EQ(found.target_hint, "");
   EXPECT_EQ(found.schema.target_rule().kind, TargetRule::Kind::kPositive);
   EXPECT_EQ(found.schema.target_rule().default_model(), "log-normal");
   EXPECT_EQ(found.schema.target_rule().encode("2.5", {}), 2.5);

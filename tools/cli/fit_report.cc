@@ -38,6 +38,15 @@ std::string table_of(const ordered_json& parameters, const std::vector<std::stri
   return out;
 }
 
+// Of a target that may be another kind of thing than a number: beside the numbers that are of it.
+std::string hint_of(const ordered_json& result) {
+  if (!result.contains("file") || !result["file"]["target"].contains("hint")) return "";
+  const ordered_json& target = result["file"]["target"];
+  return fmt::format("\nNote: {} was taken for a number, and the model is {}; {}.\n",
+                     target["column"].get<std::string>(), result["model"].get<std::string>(),
+                     target["hint"].get<std::string>());
+}
+
 }  // namespace
 
 std::string describe_fit(const ordered_json& result) {
@@ -49,7 +58,8 @@ std::string describe_fit(const ordered_json& result) {
   std::vector<std::string> names;
   for (const auto& p : result["parameters"]) names.push_back(p["name"]);
   out += table_of(result["parameters"], names);
-  return out + fmt::format("({})\n", kChainsLegend) + categories_legend(names);
+  out += fmt::format("({})\n", kChainsLegend) + categories_legend(names);
+  return out + hint_of(result);
 }
 
 }  // namespace windhover

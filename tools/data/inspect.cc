@@ -325,7 +325,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
   add_interactions(path, options, table, parts);
   SchemaParts filled = Schema(std::move(parts)).collected_from(path).parts();
   keep_model(filled.target_rule, options.model);
-  Inspection inspection{Schema(std::move(filled)), "", std::move(reports)};
+  Inspection inspection{Schema(std::move(filled)), "", hint, std::move(reports)};
   if (trials) check_trials(path, inspection.schema);
   const SchemaParts& done = inspection.schema.parts();
   for (const FeatureRule& rule : done.rules) {

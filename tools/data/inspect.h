@@ -48,6 +48,7 @@ struct ColumnReport {
 struct Inspection {
   Schema schema;  // complete
   std::string target_note;
+  std::string target_hint;            // in it: what else the target may be; may be empty
   std::vector<ColumnReport> columns;  // all but the target, in the order of the file
 };
 

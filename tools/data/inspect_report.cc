@@ -20,6 +20,7 @@ nlohmann::ordered_json to_json(const Inspection& inspection) {
       {"columns", nlohmann::ordered_json::array()}};
   const std::vector<std::string> names = parts.target_rule.class_names();
   if (!names.empty()) out["target"]["classes"] = names;
+  if (!inspection.target_hint.empty()) out["target"]["hint"] = inspection.target_hint;
   for (const ColumnReport& c : inspection.columns) {
     out["columns"].push_back({{"name", c.name},
                               {"reads_as", c.reads_as},
