@@ -184,6 +184,14 @@ def test_an_estimator_speaks_to_a_server_that_runs(daemon, rows):
         StreamingClassifier(address=server.observe).fit(X, y > 0)
 
 
+def test_the_name_of_a_servers_model_is_no_likelihood(rows):
+    X, y = rows(50)
+    with pytest.raises(windhover.InvalidInput, match="no address=.*likelihood="):
+        StreamingRegressor(model="poisson").fit(X, y)
+    with pytest.raises(windhover.InvalidInput, match="no address=.*model.name"):
+        Regressor(model="poisson").learn_one({"a": 1.0}, 2.0)
+
+
 def test_options_of_the_daemon_and_what_it_says_of_wrong_ones(rows):
     X, y = rows(500)
     model = StreamingRegressor(options={"model.intercept": False}).fit(X, y)

@@ -60,6 +60,12 @@ class Hosted:
         address, query, tls = wanted.address, wanted.query, wanted.tls or {}
         if unknown := set(tls) - set(TLS_WORDS):
             raise InvalidInput(f"tls={dict(tls)}: {', '.join(sorted(unknown))} is no word of it")
+        if address is None and wanted.model:
+            raise InvalidInput(
+                f"model={wanted.model!r} is the name of one on a server, and there is no address=. "
+                "Which model is learned is likelihood=, and of windhover.river "
+                'options={"model.name": ...}'
+            )
         if address is None:
             self._folder = Path(tempfile.mkdtemp(prefix="windhover-"))
             self._finalizer = weakref.finalize(self, rmtree, self._folder, True)
