@@ -48,6 +48,7 @@ class ScriptedServer {
   std::atomic<std::uint64_t> head{0};
   std::atomic<std::uint64_t> next{0};                     // 0: the producer is not known
   std::atomic<std::uint64_t> first_received{UINT64_MAX};  // sequence number, since it was set
+  std::atomic<std::uint64_t> producer{UINT64_MAX};        // of the newest Observe
 
  private:
   void run() {
@@ -82,6 +83,7 @@ class ScriptedServer {
       welcome->set_frame_cap(65'536);
       welcome->set_max_rows(4'096);
       welcome->set_observes(true);
+      welcome->set_head(head);
       welcome->set_instance_id(1);
       welcome->set_durability(durability);
     } else if (request.has_producer_status()) {
@@ -89,6 +91,7 @@ class ScriptedServer {
       response.mutable_producer_status_result()->set_next(next);
     } else {
       const v1::Observe& observe = request.observe();
+      producer = observe.producer();
       if (first_received == UINT64_MAX) first_received = observe.first_sequence();
       head += observe.rows();
       next = std::max<std::uint64_t>(next, observe.first_sequence() + observe.rows());
@@ -166,6 +169,41 @@ TEST(ClientDurable, LogIsRefusedWhereTheServerDoesNotSayThatItHasOne) {
   EXPECT_EQ(client.connect(server.address(), {.durability = v1::DURABILITY_LOGGED}),
             Status::kRefused);
   EXPECT_EQ(client.refusal(), v1::REASON_NOT_DURABLE);
+}
+
+// One that never forgets a number would keep those of all clients that there ever were.
+TEST(ClientDurable, AServerFromBeforeNumbersWereDrawnIsGivenNone) {
+  ScriptedServer server;
+  Client client;
+  ASSERT_EQ(client.connect(server.address()), Status::kOk) << client.error_text();
+  EXPECT_FALSE(client.welcome().forgets_drawn());
+  send(client, 0, 100);
+  EXPECT_EQ(server.producer, 0U);
+  EXPECT_EQ(client.totals().accepted, 100U);
+  // Connected again it goes on without a number, and sends nothing twice.
+  ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
+  send(client, 100, 100);
+  EXPECT_EQ(server.producer, 0U);
+  EXPECT_EQ(server.head, 200U);
+  EXPECT_EQ(client.totals().accepted, 200U);
+  EXPECT_EQ(client.totals().lost + client.totals().unknown + client.totals().restored, 0U);
+}
+
+// What is on its way when the connection breaks nobody can tell, and it is said so.
+TEST(ClientDurable, WhatWasOnItsWayToAServerFromBeforeNumbersWereDrawnIsUnknown) {
+  ScriptedServer server;
+  Client client;
+  ASSERT_EQ(client.connect(server.address()), Status::kOk) << client.error_text();
+  const TestRows rows(100);
+  ASSERT_EQ(client.send_observe(rows.rows()), Status::kOk);
+  ASSERT_EQ(client.outstanding_rows(), 100U);
+  ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.totals().unknown, 100U);
+  EXPECT_EQ(client.wait_acknowledged(), Status::kClosed);
+  EXPECT_LE(server.head, 100U);
+  send(client, 100, 100);
+  EXPECT_EQ(client.totals().accepted, 100U);
+  EXPECT_EQ(client.totals().sent, 200U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ import signal
 import socket
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -219,6 +220,55 @@ def test_a_client_that_the_server_has_forgotten(daemon, rows):
         totals = m.wait()
         assert totals.unknown == 100 and totals.accepted == 300 and totals.lost == 0
         assert totals.sent == total_of(totals)
+
+
+@pytest.mark.parametrize("others", [0, 3])
+def test_a_server_that_has_forgotten_clients_is_killed_and_comes_back(
+    daemon, rows, tmp_path, windhover_command, others
+):
+    """`others` come before the client is back, which the server may have forgotten by then. Its rows
+    are acknowledged before they are on disk: how many of them the server still has nobody knows.
+    """
+    folder = tmp_path / "data"
+    server = daemon(
+        server__max_producers=2,
+        data__folder=folder,
+        data__log_bytes=1 << 23,
+        data__segment_bytes=1 << 20,
+        data__commit_bytes=1 << 18,
+        data__commit_interval=200_000,
+    )
+    X, y = rows(2000)
+    X[:, 0] = np.arange(len(X))  # so that each row says which it is
+
+    def visit(count):
+        for _ in range(count):
+            with connect(server) as visitor:
+                visitor.observe(-np.ones((1, 3)), [0.0])
+
+    visit(3)  # one of them is forgotten
+    with connect(server, durable=False) as m:
+        for batch in np.array_split(np.arange(1000), 20):
+            m.observe(X[batch], y[batch])
+        assert m.wait().accepted == 1000
+        server.kill()
+        server.start()
+        visit(others)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", windhover.RowsLostWarning)
+            m.observe(X[1000:], y[1000:])
+            totals = m.wait()
+        assert totals.sent == 2000 == total_of(totals) and totals.unknown == 0
+        head = m.status().head
+    server.stop()
+    table = exported(windhover_command, folder, tmp_path / "rows.csv")
+    learned = table["x1"][table["x1"] >= 0].astype(int)
+    assert len(np.unique(learned)) == len(learned), "a row was learned twice"
+    assert len(table) == head and set(range(1000, 2000)) <= set(learned)
+    missing = 2000 - len(learned)
+    assert missing <= totals.lost, "rows are missing and nobody says so"
+    if others == 0:
+        assert totals.lost == missing == 0
 
 
 def test_where_nothing_is_sent_again_what_was_on_its_way_is_unknown(daemon, rows, break_off):
