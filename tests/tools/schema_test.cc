@@ -171,7 +171,12 @@ TEST(Schema, RefusesAQuestionItDoesNotUnderstand) {
       {"distance", "1"}, {"hour", "6"}, {"origin", "ORD"}, {"destination", "LAX"}};
   auto fields = good;
   fields.erase("hour");
-  EXPECT_TRUE(says(refusal(fields), "also needs hour"));
+  EXPECT_TRUE(says(refusal(fields), "also needs hour: give hour=VALUE"));
+  fields.erase("distance");
+  EXPECT_TRUE(says(refusal(fields), "needs distance, hour: give distance=VALUE, hour=VALUE"));
+  fields["distanse"] = "1";  // what it was meant to be comes first
+  EXPECT_TRUE(says(refusal(fields), "\"distanse\" is no field"));
+  EXPECT_TRUE(says(refusal({}), "needs distance, hour, origin, destination"));
   fields = good;
   fields["colour"] = "red";
   EXPECT_TRUE(says(refusal(fields), "no field of the schema flights.toml; its fields are date, "));

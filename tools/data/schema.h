@@ -209,9 +209,10 @@ class Schema {
     std::string text;
     std::optional<double> derived;
   };
-  // Adds to `known` the names under which it may be given. UserError: it is not.
-  Given given_in(const std::map<std::string, std::string>& fields, const std::string& field,
-                 std::vector<std::string>& known) const;
+  // REQUIRES: check_fields().
+  Given given_in(const std::map<std::string, std::string>& fields, const std::string& field) const;
+  // UserError: there is one that the schema does not know, or there are some that it lacks.
+  void check_fields(const std::map<std::string, std::string>& fields) const;
   // Of a derived field that is given by its own name: 06 is 6.
   std::optional<double> own_number(std::string_view text) const {
     return read_cell(text, Reads::kNumber, parts_.numbers);
