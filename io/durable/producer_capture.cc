@@ -61,19 +61,26 @@ Status ProducerCapture::write(Sink& sink) const noexcept {
   return status;
 }
 
-Status ProducerCapture::read(Source& source, ProducerTable& table) noexcept {
+Result<std::uint64_t> ProducerCapture::read(Source& source, ProducerTable& table) noexcept {
   std::array<std::byte, 16> bytes;
   Status status = source.read(std::span(bytes).first(8));
-  if (!ok(status)) return status;
-  const std::uint64_t count = load_number(bytes.data());
+  const std::uint64_t count = ok(status) ? load_number(bytes.data()) : 0;
+  std::uint64_t passing = 0;
+  bool tells_forgotten = false;
   for (std::uint64_t i = 0; i < count && ok(status); ++i) {
     status = source.read(bytes);
-    if (!ok(status)) return status;
+    if (!ok(status)) break;
     const std::uint64_t producer = load_number(bytes.data());
-    if (producer == 0 || table.at(producer).producer != 0) return Status::kMalformed;
-    status = table.set(producer, load_number(bytes.data() + 8));
+    const bool twice = producer != 0 && table.at(producer).producer != 0;
+    if (producer == kNoProducer)
+      tells_forgotten = true;
+    else
+      passing += is_passing(producer) ? 1 : 0;
+    status = twice || producer == 0 ? Status::kMalformed
+                                    : table.set(producer, load_number(bytes.data() + 8));
   }
-  return status;
+  if (!ok(status)) return Error{status, "the producers cannot be read"};
+  return tells_forgotten ? 0 : passing;
 }
 
 }  // namespace windhover
