@@ -20,7 +20,8 @@ bool has_version(std::string_view if_none_match, std::string_view etag) noexcept
 }
 
 HttpAnswer wrong_method(std::string_view allow) {
-  HttpAnswer answer = http_error(405, "this path is not asked by this method");
+  HttpAnswer answer =
+      http_error(405, allow == "POST" ? "this path is asked by POST" : "this path is asked by GET");
   answer.allow = allow;
   return answer;
 }

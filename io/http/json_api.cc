@@ -181,7 +181,8 @@ HttpAnswer JsonApi::producer(const HttpRequest& request) {
 bool JsonApi::read(const HttpRequest& request, google::protobuf::Message& body,
                    HttpAnswer& answer) {
   if (!says_json(request.content_type)) {
-    answer = http_error(415, "Content-Type: application/json is expected");
+    answer =
+        http_error(415, "Content-Type: application/json is expected; curl says so with --json");
     return false;
   }
   if (request.body.empty()) return true;
