@@ -2,6 +2,7 @@
 // who knows nothing, and beside the challengers.
 import { colour, key, line, makeChart } from "./charts.js";
 import { isBinary } from "./prediction.js";
+import { noneScored } from "./judgement.js";
 import { judgePit, pitBins } from "./pit.js";
 import { byId, number, percent, say, short, table, whole } from "./format.js";
 
@@ -98,20 +99,21 @@ export class CalibrationView {
 
   update(status) {
     const scores = distinct(status.scores ?? []);
-    const told = JSON.stringify(scores);
+    const offered = number(status.scores_offered);
+    const told = JSON.stringify([scores, scores.length === 0 && offered]);
     if (told === this.told) return;
     this.told = told;
+    this.none = noneScored(offered);
     this.#intervals(scores);
     this.#histogram(scores[0]);
-    this.#worth(scores, number(status.scores_offered));
+    this.#worth(scores, offered);
   }
 
   #intervals(scores) {
     const held90 = scores.filter((s) => Number.isFinite(number(s.coverage_90)));
     if (held90.length === 0) {
-      const why = "No predictions have been scored yet.";
-      say(byId("calibration-now"), why);
-      this.chart.set([kPromised, kPromised, [], [], []], why);
+      say(byId("calibration-now"), this.none);
+      this.chart.set([kPromised, kPromised, [], [], []], this.none);
       return;
     }
     say(byId("calibration-now"), `${verdict(held90[0])}${this.columns.classes > 0 || isBinary(this.columns) ? sets(held90) : learned(held90[0])}`);
@@ -127,7 +129,7 @@ export class CalibrationView {
     const bins = pitBins((score?.pit ?? []).map(number), this.columns.classes > 0);
     if (bins === null) {
       say(byId("pit-now"), "");
-      return this.pit.set([[], [], []], "No predictions have been scored yet.");
+      return this.pit.set([[], [], []], this.none);
     }
     const said = judgePit(bins, score.count);
     say(byId("pit-now"), said);
@@ -137,7 +139,7 @@ export class CalibrationView {
 
   #worth(scores, offered) {
     if (scores.length === 0) {
-      say(byId("score-now"), "No predictions have been scored yet.");
+      say(byId("score-now"), this.none);
       return;
     }
     const gain = number(scores[0].log_score) - number(scores[0].reference_log_score);

@@ -89,3 +89,8 @@ export function learning(seen) {
     ? ["stands still", "though rows wait: is the model paused?"]
     : ["rests", "each row has been looked at often enough; the next one wakes it"];
 }
+
+// Why there is no score, of so many rows that have come.
+export const noneScored = (offered) => (offered > 0
+  ? `No prediction has been scored yet: none of the ${whole(offered)} rows that came found an answer to be predicted by before it was learned from. Those that come next will.`
+  : "No predictions have been scored yet.");

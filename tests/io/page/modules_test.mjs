@@ -8,7 +8,7 @@ import { textOf } from "../../../io/http/page/events.js";
 import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
 import { judgePit, pitBins } from "../../../io/http/page/pit.js";
-import { judge, learning } from "../../../io/http/page/judgement.js";
+import { judge, learning, noneScored } from "../../../io/http/page/judgement.js";
 
 const total = ({ x, density }) => density.slice(1).reduce((sum, d, i) => sum + ((d + density[i]) / 2) * (x[i + 1] - x[i]), 0);
 
@@ -225,4 +225,9 @@ test("a learner is at work, rests, or stands still while rows wait", () => {
   assert.equal(learning([at(0, "5", "10", "10"), at(3, "5", "12", "10")])[0], "stands still");
   assert.equal(learning([{ now: 0, status: {} }, { now: 3, status: {} }])[0], "–");
   assert.equal(learning([])[0], "–");
+});
+
+test("it is said why there is no score", () => {
+  assert.equal(noneScored(0), "No predictions have been scored yet.");
+  assert.match(noneScored(2000), /none of the 2,000 rows that came/);
 });
