@@ -138,6 +138,19 @@ TEST_P(AnswerQuestions, GivesEachQuestionALineWithItsCells) {
   }
 }
 
+TEST(UnlistedText, SaysWhichCategoryMayHaveBeenMeant) {
+  const Schema schema = Schema::from_text(
+      "target = \"y\"\n[[feature]]\nfield = \"town\"\nkind = \"category\"\n"
+      "categories = [\"north\", \"old town\"]\nother = \"zero\"\n",
+      "houses.toml");
+  EXPECT_EQ(
+      unlisted_text(schema, "town", "North"),
+      "town = \"North\" is not listed in houses.toml; did you mean north; answered as for any "
+      "other town");
+  EXPECT_EQ(unlisted_text(schema, "town", "moon"),
+            "town = \"moon\" is not listed in houses.toml; answered as for any other town");
+}
+
 TEST_P(AnswerQuestions, SaysAndCountsRowsThatCannotBeRead) {
   const QuestionReport report =
       answer(file_with("unreadable.csv", "a,c\n1,u\ntwo,u\n3\n-1,\"v, \"\"w\"\"\"\n,u\n2,v\n"));

@@ -89,17 +89,18 @@ QuestionRows from_vectors(const std::vector<std::string>& vectors, const v1::Wel
   return q;
 }
 
-QuestionRows from_fields(const PredictOptions& o, const Schema& schema,
-                         const std::vector<WhatIf>& questions) {
+QuestionRows from_fields(const Schema& schema, const std::vector<WhatIf>& questions) {
   QuestionRows q;
   std::set<std::string> unlisted;
   for (const WhatIf& question : questions) {
     const EncodedRow row = schema.encode(question.fields);
     q.add(row, schema);
     for (const std::string& field : row.unlisted) {
-      const std::string& value = question.fields.at(field);
+      // Of a derived field the one that it is derived from is given.
+      const auto given = question.fields.find(field);
+      const std::string value = given != question.fields.end() ? given->second : "";
       if (!unlisted.insert(field + "=" + value).second) continue;
-      fmt::print(stderr, "note: {}\n", unlisted_text(field, value, o.schema));
+      fmt::print(stderr, "note: {}\n", unlisted_text(schema, field, value));
     }
   }
   return q;
@@ -232,7 +233,7 @@ void run_predict(const PredictOptions& o) {
     q.trials = o.trials;
   } else {
     questions = what_ifs(o.set, std::max(welcome.max_query_rows(), 1U));
-    q = from_fields(o, *schema, questions);
+    q = from_fields(*schema, questions);
     check_schema(client, *schema);
   }
   const std::vector<double> outcomes = outcomes_of(o.outcomes, schema);

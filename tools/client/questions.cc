@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/data/nearest.h"
 #include "windhover/tools/data/table.h"
 #include "windhover/tools/error.h"
 
@@ -84,9 +85,14 @@ std::vector<WhatIf> what_ifs(const std::vector<std::string>& set, std::size_t mo
 
 // --- A file of them
 
-std::string unlisted_text(std::string_view field, std::string_view value, std::string_view path) {
-  return fmt::format("{} = \"{}\" is not listed in {}; answered as for any other {}", field, value,
-                     path, field);
+std::string unlisted_text(const Schema& schema, std::string_view field, std::string_view value) {
+  std::string meant;
+  for (const FeatureRule& rule : schema.parts().rules) {
+    if (rule.field == field && rule.kind == FeatureRule::Kind::kCategory)
+      meant = did_you_mean(value, rule.categories);
+  }
+  return fmt::format("{} = \"{}\" is not listed in {}{}; answered as for any other {}", field,
+                     value, schema.parts().path, meant, field);
 }
 
 namespace {
@@ -229,8 +235,8 @@ class Answerer {
               : std::string(table_.text(static_cast<std::size_t>(column - columns.begin())));
       if (notes_.size() == kMostNotes || !notes_.insert(field + "=" + value).second) continue;
       if (file_.on_unlisted) {
-        file_.on_unlisted(fmt::format("line {}: {}", table_.line(),
-                                      unlisted_text(field, value, schema_.parts().path)));
+        file_.on_unlisted(
+            fmt::format("line {}: {}", table_.line(), unlisted_text(schema_, field, value)));
       }
     }
   }

@@ -42,8 +42,8 @@ struct WhatIf {
 // another form, for a value given twice, and for more than `most` questions.
 std::vector<WhatIf> what_ifs(const std::vector<std::string>& set, std::size_t most);
 
-// What to say of a category that a schema, in the file `path`, does not list.
-std::string unlisted_text(std::string_view field, std::string_view value, std::string_view path);
+// What to say of a category that the schema does not list, and which one it may have meant.
+std::string unlisted_text(const Schema& schema, std::string_view field, std::string_view value);
 
 struct QuestionFile {
   std::string path;  // "-": standard input
