@@ -88,6 +88,7 @@ void write_durable(Sink& out, const DurableReply& d) noexcept {
   out.u64(17, static_cast<std::uint64_t>(d.checkpoint_status));
   out.u64(18, static_cast<std::uint64_t>(d.checkpoint_errno));
   out.u64(19, d.producers_known);
+  out.u64(20, d.log_seal_failures);
 }
 
 template <class Sink>

@@ -28,6 +28,7 @@ DurableReply durable_of(const ServedModel& model, std::int64_t now_ns,
   reply.log_capacity_bytes = model.log_capacity_bytes;
   reply.commits = log.commits.load();
   reply.log_failures = log.failures.load();
+  reply.log_seal_failures = log.seal_failures.load();
   reply.log_status = log.status.load();
   reply.log_errno = log.error_number.load();
   reply.checkpoints_taken = checkpoints.taken.load();

@@ -141,6 +141,7 @@ struct DurableReply {
   Status checkpoint_status = Status::kOk;
   int checkpoint_errno = 0;
   std::uint64_t producers_known = 0;
+  std::uint64_t log_seal_failures = 0;
 };
 
 struct ScoresReply {

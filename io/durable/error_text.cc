@@ -5,6 +5,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "windhover/io/durable/log_format.h"
+#include "windhover/io/durable/segments.h"
+
 namespace windhover {
 namespace {
 
@@ -22,7 +25,8 @@ std::string error_sentence(const Error& error) {
   std::string text = error.sentence;
   if (error.is_errno || std::isnan(error.number)) return text;
   if (text.ends_with(kHash)) return text.substr(0, text.size() - kHash.size());
-  if (text.ends_with(" is")) return text + " " + number_text(error.number);
+  if (text.ends_with(" is") || text.ends_with(" at byte"))
+    return text + " " + number_text(error.number);
   if (error.number == 0) return text;
   if (error.status == Status::kUnsupported) return text + ": " + number_text(error.number);
   if (error.status == Status::kArenaTooSmall) {
@@ -30,6 +34,15 @@ std::string error_sentence(const Error& error) {
   }
   if (error.status == Status::kInvalidConfig) return text + "; it is " + number_text(error.number);
   return text;
+}
+
+std::string log_place(std::size_t segment, const Error& error) {
+  if (segment == kNoSegment) return "";
+  std::string place = SegmentName(segment).text.data();
+  const bool is_byte = !std::string_view(error.sentence).ends_with(" is");
+  if (error.status == Status::kMalformed && is_byte)
+    place += " at byte " + number_text(error.number);
+  return place;
 }
 
 std::string error_text(const Error& error) {

@@ -1,6 +1,7 @@
 #ifndef WINDHOVER_IO_DURABLE_ERROR_TEXT_H_
 #define WINDHOVER_IO_DURABLE_ERROR_TEXT_H_
 
+#include <cstddef>
 #include <string>
 
 #include "windhover/platform/result.h"
@@ -13,6 +14,10 @@ std::string error_sentence(const Error& error);
 
 // The same, and an errno in the system's words.
 std::string error_text(const Error& error);
+
+// Where an error of a log is: "segment-0003", of damage "segment-0003 at byte 8192". Empty for
+// kNoSegment.
+std::string log_place(std::size_t segment, const Error& error);
 
 }  // namespace windhover
 

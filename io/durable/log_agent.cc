@@ -25,10 +25,16 @@ int LogAgent::do_work() noexcept {
   writer_.release_below(release_below_.load(std::memory_order_acquire));
   int done = pack();
   if (writer_.pending_frames() > 0 && pause_ns() == 0) done += commit();
-  // Without it the log goes on, and there is less to tell damage by.
-  if (done == 0 && !ok(writer_.seal())) progress_.failures.fetch_add(1, std::memory_order_relaxed);
+  if (done == 0) count_seal(writer_.seal());
   tell_room();
   return done;
+}
+
+// Without it the log goes on, and there is less to tell damage by.
+void LogAgent::count_seal(Status status) noexcept {
+  if (ok(status)) return;
+  progress_.seal_error_number.store(errno_of(writer_.error()), std::memory_order_relaxed);
+  progress_.seal_failures.fetch_add(1, std::memory_order_release);
 }
 
 // Until the commit is full or nothing more has come.
@@ -100,6 +106,7 @@ void LogAgent::run(void* self) noexcept {
   do {
     agent.pause_ = {};
   } while (agent.do_work() > 0);
+  agent.count_seal(agent.writer_.seal_durably());
 }
 
 }  // namespace windhover

@@ -57,7 +57,7 @@ class LogAgent {
   Wake& wake() noexcept { return wake_; }
 
   // Runs do_work() on a thread of its own until stop(), which leaves nothing behind that could be
-  // written.
+  // written, and the log's end marked on disk.
   Status start(const ThreadOptions& options) noexcept;
   void stop() noexcept;
   const Thread& thread() const noexcept { return thread_; }
@@ -67,6 +67,7 @@ class LogAgent {
   int pack() noexcept;
   int commit() noexcept;
   void tell_room() noexcept;
+  void count_seal(Status status) noexcept;
   // Until the next commit may begin; 0: now.
   std::int64_t pause_ns() noexcept;
 

@@ -10,7 +10,10 @@ constexpr const char* kUnreadable = "a segment of the log cannot be read";
 
 }  // namespace
 
-Result<LogWriter> LogWriter::open(Folder& folder, Arena& arena) noexcept {
+Result<LogWriter> LogWriter::open(Folder& folder, Arena& arena, std::size_t* segment) noexcept {
+  std::size_t ignored = kNoSegment;
+  std::size_t& where = segment != nullptr ? *segment : ignored;
+  where = kNoSegment;
   const Result<LogIdentity> identity = read_log_identity(folder);
   if (!identity.ok()) return identity.error();
   LogWriter writer(identity.value(), arena);
@@ -22,26 +25,24 @@ Result<LogWriter> LogWriter::open(Folder& folder, Arena& arena) noexcept {
   if (const std::int64_t synced = folder.sync_folder(); synced < 0) {
     return error_of(synced, "the log's folder cannot be synced");
   }
-  std::size_t index = 0;
-  Error error = writer.segments_.open(folder, OpenFile::kWrite, index);
+  Error error = writer.segments_.open(folder, OpenFile::kWrite, where);
   std::uint64_t last = 0;
-  if (ok(error.status)) error = writer.find_end(last);
-  if (ok(error.status)) error = writer.settle(last);
+  if (ok(error.status)) error = writer.find_end(last, where);
+  if (ok(error.status)) error = writer.settle(last, where);
   if (!ok(error.status)) return error;
   return writer;
 }
 
-Error LogWriter::find_end(std::uint64_t& last) noexcept {
+Error LogWriter::find_end(std::uint64_t& last, std::size_t& where) noexcept {
   durable_frames_ = identity_.first_frame;
   durable_head_ = identity_.first_head;
   for (std::size_t i = 0; i < segments_.size(); ++i) {
     next_ordinal_ = std::max(next_ordinal_, segments_[i].ordinal + 1);
   }
-  std::size_t index = 0;
-  if (!ok(segments_.drop_torn_uses(buffer_, index))) {
-    return error_of(-segments_[index].file.error_number(), kUnreadable);
+  if (!ok(segments_.drop_torn_uses(buffer_, where))) {
+    return error_of(-segments_[where].file.error_number(), kUnreadable);
   }
-  current_ = segments_.before(UINT64_MAX);
+  where = current_ = segments_.before(UINT64_MAX);
   Status read = Status::kClosed;
   if (current_ != kNoSegment) {
     Segment& segment = segments_[current_];
@@ -59,17 +60,17 @@ Error LogWriter::find_end(std::uint64_t& last) noexcept {
     if (read != Status::kClosed) return error_of(-segment.file.error_number(), kUnreadable);
   }
   std::uint64_t at = offset_;
-  switch (segments_.check_end(current_, durable_frames_, buffer_, index, at)) {
+  switch (segments_.check_end(current_, durable_frames_, buffer_, where, at)) {
     case Status::kClosed:
-      read = segments_.find_unfinished(current_, offset_, buffer_, index);
+      read = segments_.find_unfinished(current_, offset_, buffer_, where);
       found_unfinished_ = ok(read);
       if (ok(read) || read == Status::kClosed) return {};
-      return error_of(-segments_[index].file.error_number(), kUnreadable);
+      return error_of(-segments_[where].file.error_number(), kUnreadable);
     case Status::kMalformed:
       return {Status::kMalformed, "the log is damaged before commits that are good",
               static_cast<double>(at)};
     default:
-      return error_of(-segments_[index].file.error_number(), kUnreadable);
+      return error_of(-segments_[where].file.error_number(), kUnreadable);
   }
 }
 
@@ -77,8 +78,9 @@ Error LogWriter::find_end(std::uint64_t& last) noexcept {
 // page cache has it. There is at most one such: the last, since another is only begun when it is
 // durable, here or elsewhere. The same bytes once more make its pages dirty again, and they are the
 // same bytes wherever that is torn.
-Error LogWriter::settle(std::uint64_t last) noexcept {
+Error LogWriter::settle(std::uint64_t last, std::size_t& where) noexcept {
   CommitHeader header;
+  where = current_;
   if (current_ != kNoSegment) {
     File& file = segments_[current_].file;
     const Status read =
@@ -101,18 +103,13 @@ Error LogWriter::settle(std::uint64_t last) noexcept {
   }
   next_frame_ = durable_frames_;
   next_head_ = durable_head_;
-  if (current_ != kNoSegment) {
-    File& file = segments_[current_].file;
-    if (!ok(seal()) || (sealed_ && !ok(file.sync()))) {
-      return error_of(-file.error_number(), "the log's end cannot be marked");
-    }
-  }
-  return stamp_torn_segments();
+  if (!ok(seal_durably())) return error_;
+  return stamp_torn_segments(where);
 }
 
 // A torn use may have kept a header that says where it began. Were it left, it would count again
 // when newer uses have come, although the segment before it went on.
-Error LogWriter::stamp_torn_segments() noexcept {
+Error LogWriter::stamp_torn_segments(std::size_t& where) noexcept {
   const auto stamp = buffer_.first(kLogBlock);
   std::fill(stamp.begin(), stamp.end(), std::byte{0});
   encode(CommitHeader{}, identity_, stamp);
@@ -126,6 +123,7 @@ Error LogWriter::stamp_torn_segments() noexcept {
     }
     if (segment.state != Segment::State::kEmpty) {
       if (!ok(segment.file.write(0, stamp)) || !ok(segment.file.sync())) {
+        where = i;
         return error_of(-segment.file.error_number(), "a torn segment cannot be cleared");
       }
       segment.state = Segment::State::kEmpty;

@@ -19,7 +19,9 @@ std::size_t LogReader::footprint(const LogOptions& options) noexcept {
   return arena.used();
 }
 
-Result<LogReader> LogReader::open(Folder& folder, std::uint64_t from, Arena& arena) noexcept {
+Result<LogReader> LogReader::open(Folder& folder, std::uint64_t from, Arena& arena,
+                                  std::size_t* segment) noexcept {
+  if (segment != nullptr) *segment = kNoSegment;
   const Result<LogIdentity> identity = read_log_identity(folder);
   if (!identity.ok()) return identity.error();
   LogReader reader(identity.value(), arena);
@@ -32,8 +34,9 @@ Result<LogReader> LogReader::open(Folder& folder, std::uint64_t from, Arena& are
     error = error_of(-reader.segments_[reader.current_].file.error_number(), kUnreadableSegment);
   }
   if (ok(error.status)) error = reader.seek(from);
-  if (!ok(error.status)) return error;
-  return reader;
+  if (ok(error.status)) return reader;
+  if (segment != nullptr) *segment = reader.current_;
+  return error;
 }
 
 // The newest use that begins at `from` or before it, and in it up to `from`.
@@ -76,7 +79,7 @@ Status LogReader::next(LoggedFrame& frame, std::span<const std::byte>& payload) 
   }
   if (!take_record(rest_, frame, payload)) {
     return fail({Status::kMalformed, "a commit of the log has another form than it says",
-                 static_cast<double>(offset_)});
+                 static_cast<double>(commit_)});
   }
   --in_commit_;
   frame.number = frame_++;
@@ -104,6 +107,7 @@ Status LogReader::load() noexcept {
     }
     rest_ = buffer_.subspan(kCommitHeaderBytes, header.body_bytes);
     in_commit_ = header.frames;
+    commit_ = offset_;
     offset_ += header.bytes();
     return Status::kOk;
   }

@@ -20,8 +20,10 @@ class LogReader {
   static std::size_t footprint(const LogOptions& options) noexcept;
 
   // The first frame that next() gives is `from`. kUnavailable: no log, or frames from there on are
-  // no longer in it (the number is the oldest that is); or `from` is behind its end.
-  static Result<LogReader> open(Folder& folder, std::uint64_t from, Arena& arena) noexcept;
+  // no longer in it (the number is the oldest that is); or `from` is behind its end. `segment` as
+  // LogWriter::open()'s.
+  static Result<LogReader> open(Folder& folder, std::uint64_t from, Arena& arena,
+                                std::size_t* segment = nullptr) noexcept;
 
   // The next frame and its payload, aligned to 8 bytes, which lives until the next call.
   // kClosed: that was all; what follows, if anything, is a commit that was never finished.
@@ -52,7 +54,8 @@ class LogReader {
   std::uint64_t in_commit_ = 0;      // how many
   std::uint64_t frame_ = 0;
   std::size_t current_ = kNoSegment;
-  std::uint64_t offset_ = 0;
+  std::uint64_t commit_ = 0;  // where the commit in the buffer begins
+  std::uint64_t offset_ = 0;  // where the next one does
   Error error_;
 };
 

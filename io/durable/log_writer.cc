@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace windhover {
+namespace {
+
+constexpr const char* kUnsealed = "the log's end cannot be marked";
+
+}  // namespace
 
 LogWriter::LogWriter(const LogIdentity& identity, Arena& arena) noexcept
     : identity_(identity),
@@ -57,7 +62,7 @@ Status LogWriter::commit() noexcept {
   encode(header, identity_, buffer_);
   const auto padding = buffer_.first(bytes).subspan(filled_);
   std::fill(padding.begin(), padding.end(), std::byte{0});
-  sealed_ = false;
+  seal_ = Seal::kNone;
   if (!ok(segment.file.write(offset_, buffer_.first(bytes)))) {
     return leave_segment("a commit cannot be written to the log");
   }
@@ -78,15 +83,33 @@ bool LogWriter::fits(std::uint64_t bytes) const noexcept {
 }
 
 Status LogWriter::seal() noexcept {
-  if (sealed_ || filled_ > 0 || current_ == kNoSegment || !fits(0)) return Status::kOk;
+  if (seal_ != Seal::kNone || filled_ > 0 || current_ == kNoSegment || !fits(0)) {
+    return Status::kOk;
+  }
   Segment& segment = segments_[current_];
   const auto block = buffer_.first(kLogBlock);
   std::fill(block.begin(), block.end(), std::byte{0});
   encode(
       CommitHeader{.ordinal = segment.ordinal, .offset = offset_, .first_frame = durable_frames_},
       identity_, block);
-  sealed_ = true;
-  return segment.file.write(offset_, block);
+  seal_ = Seal::kTried;
+  const Status written = segment.file.write(offset_, block);
+  if (!ok(written)) error_ = error_of(-segment.file.error_number(), kUnsealed);
+  return written;
+}
+
+Status LogWriter::seal_durably() noexcept {
+  if (seal_ == Seal::kDurable) return Status::kOk;
+  seal_ = Seal::kNone;
+  if (const Status written = seal(); !ok(written) || seal_ == Seal::kNone) return written;
+  File& file = segments_[current_].file;
+  const Status synced = file.sync();
+  if (ok(synced)) {
+    seal_ = Seal::kDurable;
+  } else {
+    error_ = error_of(-file.error_number(), kUnsealed);
+  }
+  return synced;
 }
 
 // The failed commit may be there, wholly or torn, now or later. The segment that comes next begins

@@ -38,7 +38,10 @@ class LogWriter {
   // Goes on after the last good commit, which is written and synced again first: a process that was
   // killed after a sync that failed may have left it in the page cache only. O(a segment) to read.
   // kMalformed: damage with good commits after it; kUnavailable: no log, or a segment is missing.
-  static Result<LogWriter> open(Folder& folder, Arena& arena) noexcept;
+  // `segment`, where given: in an error, the one that it is about, or kNoSegment; of damage the
+  // error's number is the byte in it.
+  static Result<LogWriter> open(Folder& folder, Arena& arena,
+                                std::size_t* segment = nullptr) noexcept;
 
   // Room for the frame's payload in the commit being filled, to be filled before commit(). Empty
   // room for 0 bytes. kNotReady: not in this commit any more; commit() first. kTooLarge: in none
@@ -56,8 +59,11 @@ class LogWriter {
   // Marks the end of what is durable, where the next commit will be, so that a later start can tell
   // damage to the last commit from one that was never finished. For when nothing waits: a commit
   // that follows says the same. Written, not synced; tried once for each commit. Nothing where
-  // frames are pending, or a commit has filled its segment alone. kOk, or how writing failed. O(1).
+  // frames are pending, or a commit has filled its segment alone. kOk, or how writing failed;
+  // error() says why. O(1).
   Status seal() noexcept;
+  // The same, on disk when it returns: for the end of a life. Also where seal() has failed.
+  Status seal_durably() noexcept;
 
   // Segments that hold only frames below `frame` may be written over. Only ever rises.
   void release_below(std::uint64_t frame) noexcept;
@@ -80,20 +86,22 @@ class LogWriter {
   std::size_t pending_bytes() const noexcept { return filled_; }
   std::size_t max_payload() const noexcept;
   const LogIdentity& identity() const noexcept { return identity_; }
-  // What commit() said last and why, with an errno where the disk failed. {kOk, "", 0} after a
-  // success.
+  // Why commit() failed last, or a seal after it, with an errno where the disk failed.
+  // {kOk, "", 0} after a commit that went well.
   const Error& error() const noexcept { return error_; }
 
  private:
+  enum class Seal : std::uint8_t { kNone, kTried, kDurable };
+
   LogWriter(const LogIdentity& identity, Arena& arena) noexcept;
 
   bool fits(std::uint64_t bytes) const noexcept;
   Status leave_segment(const char* sentence) noexcept;
   Status move_to_fresh_segment() noexcept;
-  // `last`: the offset of the last good commit in current_.
-  Error find_end(std::uint64_t& last) noexcept;
-  Error settle(std::uint64_t last) noexcept;
-  Error stamp_torn_segments() noexcept;
+  // `last`: the offset of the last good commit in current_; `where`: the segment of an error.
+  Error find_end(std::uint64_t& last, std::size_t& where) noexcept;
+  Error settle(std::uint64_t last, std::size_t& where) noexcept;
+  Error stamp_torn_segments(std::size_t& where) noexcept;
 
   LogIdentity identity_;
   SegmentSet segments_;
@@ -107,7 +115,7 @@ class LogWriter {
   std::uint64_t queue_ = 0;           // the last place in the queue of segments to write over
   std::size_t current_ = kNoSegment;  // the segment being filled
   std::uint64_t offset_ = 0;          // where its next commit begins
-  bool sealed_ = false;               // a seal at offset_ has been tried
+  Seal seal_ = Seal::kNone;           // at offset_
   bool found_unfinished_ = false;
   Error error_;
 };

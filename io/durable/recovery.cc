@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kLockName = "lock";
 constexpr const char* kWhereDamage =
-    "; windhover log verify says where, windhover restore goes back to before it";
+    "; windhover log verify says which rows are before it, windhover restore goes back to there";
 
 }  // namespace
 
@@ -24,6 +24,13 @@ Error Persistence::fail(const Error& error, const std::string& what) noexcept {
   // Other numbers than an errno belong into the sentence.
   return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
           static_cast<double>(errno_of(error)), error.is_errno};
+}
+
+Error Persistence::fail_in_log(const std::string& what, const Error& error,
+                               std::size_t segment) noexcept {
+  std::string text = segment == kNoSegment ? what : what + ": " + log_place(segment, error);
+  if (error.status != Status::kMalformed) return fail(error, text);
+  return fail({error.status}, text + ": " + error_sentence(error) + kWhereDamage);
 }
 
 bool Persistence::has_file(std::string_view name) noexcept {
@@ -199,12 +206,9 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
   }
   instance_ = log.instance;
   Arena arena(memory_.writer);
-  Result<LogWriter> writer = LogWriter::open(*folder_, arena);
-  if (!writer.ok()) {
-    const bool damaged = writer.status() == Status::kMalformed;
-    return fail(writer.error(), damaged ? std::string("the log is damaged") + kWhereDamage
-                                        : "the log cannot be opened");
-  }
+  std::size_t segment = kNoSegment;
+  Result<LogWriter> writer = LogWriter::open(*folder_, arena, &segment);
+  if (!writer.ok()) return fail_in_log("the log cannot be opened", writer.error(), segment);
   writer_.emplace(std::move(writer.value()));
   if (writer_->found_unfinished()) {
     add_remark(
@@ -251,9 +255,12 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
   if (writer_->durable_frames() == frames) return true;
   for (const bool last : {false, true}) {
     Arena arena(memory_.reader);
-    Result<LogReader> reader = LogReader::open(*folder_, frames, arena);
-    if (!reader.ok())
-      return fail(reader.error(), "the log after the newest checkpoint is not there");
+    std::size_t segment = kNoSegment;
+    Result<LogReader> reader = LogReader::open(*folder_, frames, arena, &segment);
+    if (!reader.ok()) {
+      return fail_in_log("the log after the newest checkpoint is not there", reader.error(),
+                         segment);
+    }
     if (last) {
       reader_.emplace(std::move(reader.value()));
       return true;
@@ -270,9 +277,8 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
       }
     }
     if (status != Status::kClosed) {
-      return fail(reader.value().error(), "the log is damaged in segment-" +
-                                              std::to_string(reader.value().segment()) +
-                                              kWhereDamage);
+      return fail_in_log("the log cannot be read", reader.value().error(),
+                         reader.value().segment());
     }
     if (reader.value().next_frame() != writer_->durable_frames()) {
       return fail({}, "the log ends elsewhere for its reader than for its writer");

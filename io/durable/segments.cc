@@ -29,7 +29,8 @@ Error SegmentSet::open(Folder& folder, OpenFile how, std::size_t& index) noexcep
     const Result<std::uint64_t> size = segment.file.size();
     if (!size.ok()) return size.error();
     if (size.value() != identity_.options.segment_bytes) {
-      return {Status::kMalformed, "a segment of the log has another size than it was made with",
+      return {Status::kMalformed,
+              "a segment of the log has another size than it was made with; its size is",
               static_cast<double>(size.value())};
     }
     if (!windhover::ok(segment.file.read(0, bytes))) {

@@ -98,6 +98,11 @@ constexpr std::array kModelGauges = {
     ModelGauge{"windhover_log_failures", "Commits that failed and were tried again.",
                [](const ModelMetrics& m) { return logged(m, from_count(m.durable.log_failures)); },
                MetricType::kCounter},
+    ModelGauge{
+        "windhover_log_seal_failures",
+        "Times that the log's end could not be marked, so that damage to it at rest may not show.",
+        [](const ModelMetrics& m) { return logged(m, from_count(m.durable.log_seal_failures)); },
+        MetricType::kCounter},
     ModelGauge{"windhover_log_ok", "1 unless the last commit failed or waits for room.",
                [](const ModelMetrics& m) { return logged(m, m.durable.log_ok ? 1.0 : 0.0); }},
     ModelGauge{"windhover_checkpoint_age_seconds",

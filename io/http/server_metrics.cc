@@ -23,6 +23,7 @@ DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept 
   metrics.log_capacity_bytes = model.log_capacity_bytes;
   metrics.commits = log.commits.load();
   metrics.log_failures = log.failures.load();
+  metrics.log_seal_failures = log.seal_failures.load();
   metrics.log_ok = ok(log.status.load());
   metrics.checkpoints_taken = checkpoints.taken.load();
   metrics.checkpoint_failures = checkpoints.failures.load();

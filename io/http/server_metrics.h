@@ -33,6 +33,7 @@ struct DurableMetrics {
   std::uint64_t log_capacity_bytes = 0;
   std::uint64_t commits = 0;
   std::uint64_t log_failures = 0;
+  std::uint64_t log_seal_failures = 0;
   bool log_ok = true;
   std::uint64_t checkpoints_taken = 0;
   std::uint64_t checkpoint_failures = 0;

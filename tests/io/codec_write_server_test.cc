@@ -150,7 +150,8 @@ TEST(Codec, StatusSurvivesTheWire) {
                     INT64_MAX,
                     Status::kIoError,
                     28,
-                    UINT64_MAX - 10};
+                    UINT64_MAX - 10,
+                    UINT64_MAX - 11};
   const v1::Response response = round_trip(kStatusReplyBound, std::uint64_t{1}, status);
   EXPECT_EQ(response.status_result().io_counters_size(), 60);
   EXPECT_EQ(response.status_result().io_counters(59).label(), counters[0].label);
@@ -179,6 +180,7 @@ TEST(Codec, StatusSurvivesTheWire) {
   EXPECT_EQ(durable.checkpoint_status(), v1::REASON_IO_ERROR);
   EXPECT_EQ(durable.checkpoint_errno(), 28);
   EXPECT_EQ(durable.producers_known(), UINT64_MAX - 10);
+  EXPECT_EQ(durable.log_seal_failures(), UINT64_MAX - 11);
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ TEST(Conversation, StatusSaysWhatIsKept) {
   state.log_capacity_bytes = 1 << 20;
   state.log.commits = 3;
   state.log.failures = 1;
+  state.log.seal_failures = 7;
   state.log.status.store(Status::kIoError);
   state.log.error_number = 5;
   state.checkpoints.taken = 2;
@@ -86,6 +87,7 @@ TEST(Conversation, StatusSaysWhatIsKept) {
   EXPECT_EQ(some.log_capacity_bytes(), 1U << 20);
   EXPECT_EQ(some.commits(), 3U);
   EXPECT_EQ(some.log_failures(), 1U);
+  EXPECT_EQ(some.log_seal_failures(), 7U);
   EXPECT_EQ(some.log_status(), v1::REASON_IO_ERROR);
   EXPECT_EQ(some.log_errno(), 5);
   EXPECT_EQ(some.checkpoints_taken(), 2U);

@@ -123,6 +123,12 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
   report.look(3 * kSecond);
   report.look(4 * kSecond);
   EXPECT_EQ(recorded.lines(), Lines{"info log_commits_again model=price durable_rows=99"});
+  log.seal_failures = 3;
+  log.seal_error_number = EROFS;
+  report.look(4 * kSecond);
+  report.look(5 * kSecond);
+  EXPECT_EQ(recorded.lines(), Lines{"warning log_end_not_marked model=price failures=3 "
+                                    "error=\"Read-only file system\" durable_rows=99"});
   checkpoints.failures = 1;
   checkpoints.status.store(Status::kIoError);
   checkpoints.error_number = EIO;

@@ -1,7 +1,11 @@
 // Folders that a server has written, read and copied.
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "windhover/tests/tools/kept_support.h"
@@ -283,6 +287,23 @@ TEST(Restore, PassesOverADamagedCheckpoint) {
 
 // The value stands twice in seventeen rows: as the target of x = -1, and as an x.
 constexpr std::size_t occurrence_in(std::size_t row) { return 2 * row / 17; }
+
+// A copy ends with a seal, as a log at rest does.
+TEST(Backup, DamageToItsLastCommitIsNoCommitThatWasNeverFinished) {
+  const std::string to = temporary_path("copied-whole");
+  (void)copy(history(), to);
+  std::ifstream file(to + "/segment-0000", std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  constexpr double kValue = -0.25;
+  std::string bits(sizeof kValue, '\0');
+  std::memcpy(bits.data(), &kValue, sizeof kValue);
+  const std::size_t last = content.rfind(bits);
+  ASSERT_NE(last, std::string::npos);
+  flip(to + "/segment-0000", static_cast<std::streamoff>(last));
+  const std::string sentence = failure_of([&] { (void)exported(to); });
+  EXPECT_TRUE(says(sentence, "/segment-0000 at byte "));
+  EXPECT_TRUE(says(sentence, "the log is damaged"));
+}
 
 TEST(Restore, GoesUpToDamageInTheLog) {
   for (const std::size_t damaged : {2'550U, 500U}) {

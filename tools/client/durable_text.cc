@@ -71,7 +71,8 @@ nlohmann::ordered_json durable_json(const v1::Durable& d) {
           {"checkpoint_lasted_ns", d.checkpoint_lasted_ns()},
           {"checkpoint_status", reason_name(d.checkpoint_status())},
           {"checkpoint_errno", d.checkpoint_errno()},
-          {"producers_known", d.producers_known()}};
+          {"producers_known", d.producers_known()},
+          {"log_seal_failures", d.log_seal_failures()}};
 }
 
 std::vector<std::string> durable_lines(const v1::Durable& d, std::uint64_t head) {

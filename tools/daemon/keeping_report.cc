@@ -7,10 +7,14 @@ namespace windhover {
 namespace {
 
 // The system's words; strerror() may translate them, with the heap.
-void add_error(LogLine& line, Status status, int number) noexcept {
-  line.add("status", to_string(status));
+void add_words(LogLine& line, int number) noexcept {
   const char* words = number != 0 ? strerrordesc_np(number) : nullptr;
   if (words != nullptr) line.add("error", words);
+}
+
+void add_error(LogLine& line, Status status, int number) noexcept {
+  line.add("status", to_string(status));
+  add_words(line, number);
 }
 
 }  // namespace
@@ -30,11 +34,13 @@ KeepingReport::KeepingReport(std::string_view model, const LogProgress& log,
       checkpoints_(checkpoints),
       out_(out),
       log_failures_(log.failures.load()),
+      seal_failures_(log.seal_failures.load()),
       checkpoint_failures_(checkpoints.failures.load()),
       taken_(checkpoints.taken.load()) {}
 
 void KeepingReport::look(std::int64_t now_ns) noexcept {
   look_at_log(now_ns);
+  look_at_seals(now_ns);
   look_at_checkpoints(now_ns);
 }
 
@@ -52,6 +58,15 @@ void KeepingReport::look_at_log(std::int64_t now_ns) noexcept {
   log_fails_ = false;
   LogLine line = out_.line(LogLevel::kInfo, "log_commits_again");
   out_.write(line.add("model", model_).add("durable_rows", log_.durable_head.load()));
+}
+
+void KeepingReport::look_at_seals(std::int64_t now_ns) noexcept {
+  const std::uint64_t failures = log_.seal_failures.load();
+  if (failures == seal_failures_ || !sealing_.allow(now_ns)) return;
+  LogLine line = out_.line(LogLevel::kWarning, "log_end_not_marked");
+  line.add("model", model_).add("failures", failures - std::exchange(seal_failures_, failures));
+  add_words(line, log_.seal_error_number.load());
+  out_.write(line.add("durable_rows", log_.durable_head.load()));
 }
 
 void KeepingReport::look_at_checkpoints(std::int64_t now_ns) noexcept {

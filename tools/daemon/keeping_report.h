@@ -27,6 +27,7 @@ class KeepingReport {
 
  private:
   void look_at_log(std::int64_t now_ns) noexcept;
+  void look_at_seals(std::int64_t now_ns) noexcept;
   void look_at_checkpoints(std::int64_t now_ns) noexcept;
 
   std::string_view model_;
@@ -34,9 +35,11 @@ class KeepingReport {
   const CheckpointProgress& checkpoints_;
   DaemonLog& out_;
   std::uint64_t log_failures_;
+  std::uint64_t seal_failures_;
   std::uint64_t checkpoint_failures_;
   std::uint64_t taken_;
   RateLimit failing_{3, std::chrono::seconds(10)};
+  RateLimit sealing_{3, std::chrono::seconds(10)};
   RateLimit taking_{3, std::chrono::seconds(10)};
   bool log_fails_ = false;
 };

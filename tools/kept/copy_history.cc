@@ -73,6 +73,11 @@ class LogCopy {
   void commit() {
     if (!ok(writer_->commit())) demand(writer_->error(), path_);
   }
+  // What comes to the copy's last commit at rest is then known for damage.
+  void end() {
+    commit();
+    if (!ok(writer_->seal_durably())) demand(writer_->error(), path_);
+  }
 
  private:
   std::string path_;
@@ -196,7 +201,7 @@ class Copy {
       if (frame.producer != 0) report_.producers[frame.producer] = frame.next;
       tell(bytes);
     }
-    copy.commit();
+    copy.end();
   }
 
   bool at_end() const { return options_.to_row && report_.rows >= *options_.to_row; }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/tools/kept/kept_text.h"
 
 namespace windhover {
@@ -39,7 +40,7 @@ KeptLog::KeptLog(KeptFolder& folder, const LogIdentity& identity, std::optional<
 Error KeptLog::reopen(std::uint64_t from) {
   reader_.reset();
   Arena arena(block_.bytes());
-  Result<LogReader> reader = LogReader::open(folder_.folder(), from, arena);
+  Result<LogReader> reader = LogReader::open(folder_.folder(), from, arena, &segment_);
   if (!reader.ok()) return reader.error();
   reader_.emplace(std::move(reader).value());
   return {};
@@ -55,10 +56,9 @@ bool KeptLog::next(LoggedFrame& frame, std::span<const std::byte>& payload) {
     if (status == Status::kClosed) return false;
     const std::uint64_t at = reader_->next_frame();
     Error error = reader_->error();
+    segment_ = reader_->segment();
     if (status != Status::kMalformed) fail(error, at);
-    std::string text =
-        fmt::format("{}/{} at byte {:.0f}: {}", folder_.path(),
-                    SegmentName(reader_->segment()).text.data(), error.number, error.sentence);
+    std::string text = damage_text(error);
     if (rows_) text += fmt::format("; all before row {} is good", grouped(*rows_));
     if (look == kLooks) throw LogDamaged(text, at);
     std::this_thread::sleep_for(kBetweenLooks);
@@ -68,11 +68,15 @@ bool KeptLog::next(LoggedFrame& frame, std::span<const std::byte>& payload) {
   }
 }
 
+std::string KeptLog::damage_text(const Error& error) const {
+  return fmt::format("{}/{}: {}", folder_.path(), log_place(segment_, error), error_text(error));
+}
+
 void KeptLog::fail(const Error& error, std::uint64_t frame) const {
-  const std::string text = folder_.sentence("the log cannot be read", error);
-  if (error.status == Status::kMalformed) {
-    throw LogDamaged(fmt::format("{}, at byte {:.0f} of a segment", text, error.number), frame);
+  if (error.status == Status::kMalformed && segment_ != kNoSegment) {
+    throw LogDamaged(damage_text(error), frame);
   }
+  const std::string text = folder_.sentence("the log cannot be read", error);
   if (error.status == Status::kUnavailable && error.number > static_cast<double>(frame)) {
     throw LogMovedOn(text);
   }

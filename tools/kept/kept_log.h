@@ -42,11 +42,13 @@ class KeptLog {
  private:
   Error reopen(std::uint64_t from);
   [[noreturn]] void fail(const Error& error, std::uint64_t frame) const;
+  std::string damage_text(const Error& error) const;
 
   KeptFolder& folder_;
   LogIdentity identity_;
   MappedBlock block_;
   std::optional<LogReader> reader_;
+  std::size_t segment_ = kNoSegment;   // of an error
   std::optional<std::uint64_t> rows_;  // accepted before the next frame, where one has been read
 };
 

@@ -24,6 +24,8 @@ TEST(ErrorSentence, HasTheNumberWhereThatSaysSomething) {
             "the log needs more memory: 4096 bytes");
   EXPECT_EQ(error_sentence({Status::kMalformed, "the checkpoint is damaged", 77}),
             "the checkpoint is damaged");
+  EXPECT_EQ(error_sentence({Status::kMalformed, "a section is damaged; it begins at byte", 512}),
+            "a section is damaged; it begins at byte 512");
   EXPECT_EQ(error_sentence(error_of(-ENOENT, "the file cannot be opened")),
             "the file cannot be opened");
   EXPECT_EQ(error_sentence({Status::kInvalidConfig, "more parameters than are allowed", 5}),

@@ -69,7 +69,7 @@ class HardLife {
       failed_ += ok(status) ? 0 : 1;
       ASSERT_EQ(ok(status), log->pending_frames() == 0);
       acknowledged_ = log->durable_frames();
-      if (below(2) == 0) (void)log->seal();
+      if (below(2) == 0) (void)(below(2) == 0 ? log->seal() : log->seal_durably());
       if (status == Status::kLogFull || below(6) == 0) {
         released_ = std::max(released_, acknowledged_ - std::min(acknowledged_, below(20)));
         log->release_below(released_);

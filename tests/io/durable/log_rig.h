@@ -76,7 +76,8 @@ inline Error create_small_log(Folder& folder, const LogIdentity& identity = smal
 // A writer with its memory, or the reason why there is none.
 struct OpenWriter {
   explicit OpenWriter(Folder& folder)
-      : memory(LogWriter::footprint(kSmallLog)), log(LogWriter::open(folder, memory.arena())) {}
+      : memory(LogWriter::footprint(kSmallLog)),
+        log(LogWriter::open(folder, memory.arena(), &segment)) {}
   LogWriter* operator->() { return &log.value(); }
   bool ok() const { return log.ok(); }
 
@@ -99,6 +100,7 @@ struct OpenWriter {
     return Status::kOk;
   }
 
+  std::size_t segment = 0;  // of an error
   LogMemory memory;
   Result<LogWriter> log;
 };
@@ -107,7 +109,7 @@ struct OpenWriter {
 struct ReadLog {
   ReadLog(Folder& folder, std::uint64_t from) {
     LogMemory memory(LogReader::footprint(kSmallLog));
-    Result<LogReader> opened = LogReader::open(folder, from, memory.arena());
+    Result<LogReader> opened = LogReader::open(folder, from, memory.arena(), &segment);
     end = from;
     if (!opened.ok()) {
       error = opened.error();

@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <random>
 #include <string>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/io/durable/posix_folder.h"
+#include "windhover/tests/io/durable/faulty_folder.h"
 #include "windhover/tests/io/durable/log_rig.h"
 #include "windhover/tests/io/durable/recording_folder.h"
 #include "windhover/tests/temporary_folder.h"
@@ -182,6 +186,74 @@ TEST_F(LogTest, ASealIsWrittenOverByTheNextCommitAndOnlyOnce) {
     ASSERT_TRUE(read.good()) << read.error.sentence;
     ASSERT_EQ(read.end, 2 * n);
   }
+}
+
+TEST_F(LogTest, ASealIsMadeDurableOnceAndAlsoWhereWritingItHasFailed) {
+  create();
+  FaultyFolder faulty(folder_);
+  OpenWriter log(faulty);
+  const std::uint64_t opened = folder_.changes();
+  ASSERT_EQ(log->seal_durably(), Status::kOk);
+  EXPECT_EQ(folder_.changes(), opened) << "nothing has been committed";
+  ASSERT_EQ(log.write(1), Status::kOk);
+  faulty.fail(Call::kWrite, 0, EROFS);
+  ASSERT_EQ(log->seal(), Status::kNotPermitted);
+  EXPECT_EQ(log->error().number, EROFS);
+  ASSERT_EQ(log->seal(), Status::kOk) << "tried once";
+  faulty.fail(Call::kSync, 0, EIO);
+  ASSERT_EQ(log->seal_durably(), Status::kIoError);
+  EXPECT_EQ(log->error().number, EIO);
+  ASSERT_EQ(log->seal_durably(), Status::kOk);
+  const std::uint64_t sealed = folder_.changes();
+  ASSERT_EQ(log->seal_durably(), Status::kOk);
+  EXPECT_EQ(folder_.changes(), sealed);
+
+  std::mt19937_64 random(1);
+  folder_.cut_power(random);
+  auto bytes = folder_.contents("segment-0000");
+  bytes[kCommitHeaderBytes] ^= std::byte{1};
+  folder_.set_contents("segment-0000", bytes);
+  EXPECT_EQ(OpenWriter(folder_).log.status(), Status::kMalformed);
+}
+
+// The file that an error is about, and of damage the byte.
+TEST_F(LogTest, SaysWhichSegmentAnErrorIsAbout) {
+  create();
+  {
+    OpenWriter log(folder_);
+    ASSERT_EQ(log.write(40, 2), Status::kOk);
+  }
+  const auto place_of = [&](const std::string& name, std::size_t at) {
+    const auto good = folder_.contents(name);
+    auto bad = good;
+    bad[at] ^= std::byte{1};
+    folder_.set_contents(name, bad);
+    const OpenWriter writer(folder_);
+    const ReadLog reader(folder_, 0);
+    folder_.set_contents(name, good);
+    EXPECT_FALSE(reader.good());
+    const std::string place = log_place(reader.segment, reader.error);
+    // The writer reads the last segment alone.
+    if (!writer.ok()) {
+      EXPECT_EQ(log_place(writer.segment, writer.log.error()), place);
+    }
+    return place;
+  };
+  std::size_t newest = 0;
+  while (looks_like_commit(folder_.contents(SegmentName(newest + 1).text.data()))) ++newest;
+  const std::string name = SegmentName(newest).text.data();
+  EXPECT_EQ(place_of("segment-0000", kLogBlock), "segment-0000 at byte 4096");
+  EXPECT_EQ(place_of(name, 30), name + " at byte 0");
+  EXPECT_EQ(log_place(kNoSegment, {Status::kMalformed, "the log's identity is damaged", 0}), "");
+
+  const auto bytes = folder_.contents("segment-0003");
+  folder_.remove_file("segment-0003");
+  EXPECT_EQ(OpenWriter(folder_).segment, 3U);
+  EXPECT_EQ(ReadLog(folder_, 0).segment, 3U);
+  folder_.set_contents("segment-0003", {bytes.begin(), bytes.end() - 1});
+  const OpenWriter shorter(folder_);
+  EXPECT_EQ(log_place(shorter.segment, shorter.log.error()), "segment-0003");
+  EXPECT_TRUE(error_sentence(shorter.log.error()).ends_with("its size is 32767"));
 }
 
 TEST_F(LogTest, ReplacingBeginsAnotherHistory) {

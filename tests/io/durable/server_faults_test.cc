@@ -100,12 +100,59 @@ TEST_F(ServerFaults, ASealThatCannotBeWrittenIsCountedOnceAndTheLogGoesOn) {
     faulty_.only("segment-");
     faulty_.fail(Call::kWrite, 1, EIO);  // behind the first commit
     fill(life, 1);
-    ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() == 1; }));
+    ASSERT_TRUE(eventually([&] { return life.server().log().seal_failures.load() == 1; }));
+    EXPECT_EQ(life.server().log().seal_error_number.load(), EIO);
     EXPECT_EQ(durable_of(life).log_status(), v1::REASON_OK);
+    EXPECT_EQ(durable_of(life).log_seal_failures(), 1U);
     fill(life, 3, 20);
-    EXPECT_EQ(life.server().log().failures.load(), 1U);
+    EXPECT_EQ(life.server().log().seal_failures.load(), 1U);
+    EXPECT_EQ(life.server().log().failures.load(), 0U) << "of commits none has failed";
   }
   expect_kept(80);
+}
+
+// Whatever a power cut after a clean stop takes, the log is known to end where it did: so damage to
+// its last commit is no commit that was never finished.
+TEST_F(ServerFaults, ACleanStopLeavesAnEndThatAPowerCutCannotTake) {
+  for (int cut = 0; cut < 20; ++cut) {
+    RecordingFolder disk;
+    std::string segment;
+    {
+      ServerLife life(small_log_on_disk(&disk), exact_engine());
+      ASSERT_TRUE(life.opens()) << life.error();
+      fill(life, 3);
+    }
+    disk.cut_power(random_);
+    auto bytes = disk.contents("segment-0000");
+    std::size_t last = 0;
+    for (std::size_t at = 0; at < bytes.size(); at += kLogBlock) {
+      if (looks_like_commit(std::span(bytes).subspan(at)) &&
+          load_number(&bytes[at + 48]) > 0) {  // frames: no seal
+        last = at;
+      }
+    }
+    bytes[last + kCommitHeaderBytes] ^= std::byte{1};
+    disk.set_contents("segment-0000", bytes);
+    ServerLife life(small_log_on_disk(&disk), exact_engine());
+    ASSERT_FALSE(life.opens()) << cut;
+    EXPECT_NE(life.error().find("segment-0000 at byte " + std::to_string(last) + ": the log is "),
+              std::string::npos)
+        << life.error();
+  }
+}
+
+TEST_F(ServerFaults, AnEndThatCannotBeMarkedAtAStopIsCounted) {
+  ServerLife life(config(), exact_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  fill(life, 1);
+  // The last commit is acknowledged, and nothing else syncs a segment but the stop.
+  faulty_.only("segment-");
+  faulty_.fail(Call::kSync, 0, ENOSPC);
+  ASSERT_EQ(life.end(false), Status::kOk);
+  EXPECT_EQ(life.server().log().seal_failures.load(), 1U);
+  EXPECT_EQ(life.server().log().seal_error_number.load(), ENOSPC);
+  faulty_.heal();
+  expect_kept(20);
 }
 
 // A life that ends while the fault lasts: what was not acknowledged may be there or not.

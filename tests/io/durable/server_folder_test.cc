@@ -200,7 +200,8 @@ TEST(ServerFolder, WhoseOnlyCommitIsDamagedIsRefusedByName) {
     {
       ServerLife life(on_folder(folder), exact_engine());
       EXPECT_FALSE(life.opens()) << at;
-      EXPECT_NE(life.error().find("the log is damaged"), std::string::npos) << life.error();
+      EXPECT_NE(life.error().find("segment-0000 at byte 0: the log is damaged"), std::string::npos)
+          << life.error();
       EXPECT_NE(life.error().find("windhover log verify"), std::string::npos) << life.error();
     }
     flip(folder + "/segment-0000", at);
@@ -208,6 +209,22 @@ TEST(ServerFolder, WhoseOnlyCommitIsDamagedIsRefusedByName) {
   ServerLife life(on_folder(folder), exact_engine());
   ASSERT_TRUE(life.opens()) << life.error();
   EXPECT_EQ(life.server().log().durable_head.load(), head);
+}
+
+TEST(ServerFolder, WithASegmentThatIsMissingOrCutIsRefusedByName) {
+  const std::string folder = new_path("segments");
+  { ServerLife life(on_folder(folder), exact_engine()); }
+  const std::string segment = folder + "/segment-0007";
+  std::filesystem::resize_file(segment, 5'000);
+  {
+    ServerLife life(on_folder(folder), exact_engine());
+    EXPECT_NE(life.error().find("segment-0007: "), std::string::npos) << life.error();
+    EXPECT_NE(life.error().find("its size is 5000"), std::string::npos) << life.error();
+  }
+  std::filesystem::remove(segment);
+  ServerLife life(on_folder(folder), exact_engine());
+  EXPECT_NE(life.error().find("segment-0007"), std::string::npos) << life.error();
+  EXPECT_EQ(life.error_number(), ENOENT);
 }
 
 // A power cut in the midst of a commit: what was there of it goes, and that is said.

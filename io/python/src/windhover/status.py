@@ -91,6 +91,7 @@ class Durable:
     checkpoint_head: int
     checkpoint_age: float
     producers_known: int
+    log_seal_failures: int
 
 
 _DURABLE_SAME = set(Durable.__dataclass_fields__) - {"logged", "checkpoint_age"}
