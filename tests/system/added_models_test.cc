@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "windhover/tests/system/added_models.h"
+#include "windhover/tests/system/heap_calls.h"
 
 namespace windhover::testing::added_models_test {
 namespace {
@@ -218,7 +219,7 @@ TEST(AddedModels, ComeAndGoUnderLoadAndNobodyElseNotices) {
   const ChildDaemon::Stopped stopped = daemon.stop();
   EXPECT_EQ(stopped.exit_code, 0);
   EXPECT_EQ(stopped.observations, sent);
-  EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
+  testing::expect_no_heap_call(stopped);
 }
 
 }  // namespace

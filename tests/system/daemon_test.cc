@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "windhover/io/client.h"
+#include "windhover/tests/system/heap_calls.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/daemon/child_daemon.h"
@@ -39,14 +40,14 @@ TEST(DaemonSignals, OthersThanTheStoppingOnesLeaveTheRowsAlone) {
   const ChildDaemon::Stopped stopped = daemon.stop();
   EXPECT_EQ(stopped.exit_code, 0);
   EXPECT_EQ(stopped.observations, 27U);
-  EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
+  testing::expect_no_heap_call(stopped);
 }
 
 TEST(DaemonSignals, InterruptStopsAsTerminateDoes) {
   ChildDaemon daemon(WINDHOVER_DAEMON, arguments(), WINDHOVER_HEAP_COUNTER_PRELOAD);
   const ChildDaemon::Stopped stopped = daemon.stop(SIGINT);
   EXPECT_EQ(stopped.exit_code, 0);
-  EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
+  testing::expect_no_heap_call(stopped);
 }
 
 TEST(DaemonReady, SaysWhichRowsThePosteriorIsOf) {

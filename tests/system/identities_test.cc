@@ -8,6 +8,7 @@
 
 #include "windhover/io/client.h"
 #include "windhover/tests/io/access/identities.h"
+#include "windhover/tests/system/heap_calls.h"
 #include "windhover/tests/system/live_daemon.h"
 #include "windhover/tools/daemon/child_daemon.h"
 
@@ -69,7 +70,7 @@ TEST(DaemonIdentities, TokenFilesSayWhoAsks) {
   EXPECT_TRUE(testing::comes_true([&] { return client.status(status) == Status::kNotPermitted; }));
   const ChildDaemon::Stopped stopped = daemon.stop();
   EXPECT_EQ(stopped.exit_code, 0);
-  EXPECT_EQ(stopped.heap_calls, 0U);
+  testing::expect_no_heap_call(stopped);
 }
 
 TEST(DaemonIdentities, SighupIsLoggedWithFileAndLineAndNoSecret) {

@@ -13,6 +13,7 @@
 
 #include "windhover/io/client.h"
 #include "windhover/tests/long_tests.h"
+#include "windhover/tests/system/heap_calls.h"
 #include "windhover/tests/temporary_folder.h"
 #include "windhover/tools/daemon/child_daemon.h"
 
@@ -245,7 +246,7 @@ void kill_again_and_again(int kills, std::chrono::milliseconds pause, const std:
   client.close();
   const ChildDaemon::Stopped stopped = daemon->stop();
   EXPECT_EQ(stopped.exit_code, 0);
-  EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
+  testing::expect_no_heap_call(stopped);
 }
 
 TEST(Kill, TwentyFiveTimesUnderLoadLosesAndRepeatsNothing) {

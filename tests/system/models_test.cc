@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "windhover/io/client.h"
+#include "windhover/tests/system/heap_calls.h"
 #include "windhover/tests/system/live_daemon.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/system/several_models.h"
@@ -71,7 +72,7 @@ TEST(DaemonModels, CommandsChooseOneByName) {
   EXPECT_NE(unknown.error.find("model"), std::string::npos) << unknown.error;
   const ChildDaemon::Stopped stopped = daemon.stop();
   EXPECT_EQ(stopped.observations, 300U);
-  EXPECT_EQ(stopped.heap_calls.value_or(1), 0U);
+  testing::expect_no_heap_call(stopped);
   const std::string log = content_of(configuration.log());
   EXPECT_NE(log.find("configuration model=price likelihood=linear"), std::string::npos) << log;
   EXPECT_NE(log.find("configuration model=clicks likelihood=logistic"), std::string::npos) << log;
