@@ -67,40 +67,59 @@ struct Tile {
 
 // Philox4x32-10 (Salmon et al. 2011, section 3.3). Each 64-bit lane holds one 32-bit word, because
 // that is how processors multiply 32 by 32 bits to 64; the upper half of a lane may hold anything,
-// since multiply_low and the last line do not look at it.
-[[gnu::always_inline]] inline void fill_tile(const Start& start, std::uint32_t block, Tile& tile) {
+// since multiply_low and the last line do not look at it. A round waits for the one before: several
+// tiles go side by side.
+template <std::size_t kTiles>
+[[gnu::always_inline]] inline void fill_tiles(const Start& start, std::uint32_t block,
+                                              Tile (&tiles)[kTiles]) {
   constexpr Vector kZero{};
+  constexpr std::size_t kAll = kTiles * kVectors;
   const Vector multiplier0 = kZero + 0xD2511F53u;
   const Vector multiplier1 = kZero + 0xCD9E8D57u;
-  for (std::size_t v = 0; v < kVectors; ++v) {
-    Vector x0 = kZero + start.counter[0];
-    Vector x1 = kZero + start.counter[1];
-    Vector x2 = kZero + start.counter[2];
-    Vector x3{};
-    for (std::size_t i = 0; i < kLanes; ++i) x3[i] = block + (kLanes * v + i);
-#pragma GCC unroll 10
-    for (std::uint32_t number = 0; number < 10; ++number) {
-      const Vector product0 = multiply_low(x0, multiplier0);
-      const Vector product1 = multiply_low(x2, multiplier1);
-      x0 = (product1 >> 32) ^ x1 ^ (kZero + (start.key[0] + number * 0x9E3779B9u));
-      x2 = (product0 >> 32) ^ x3 ^ (kZero + (start.key[1] + number * 0xBB67AE85u));
-      x1 = product1;
-      x3 = product0;
+  Vector x0[kAll];
+  Vector x1[kAll];
+  Vector x2[kAll];
+  Vector x3[kAll];
+  for (std::size_t v = 0; v < kAll; ++v) {
+    x0[v] = kZero + start.counter[0];
+    x1[v] = kZero + start.counter[1];
+    x2[v] = kZero + start.counter[2];
+    Vector blocks{};
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      blocks[i] = block + static_cast<std::uint32_t>(kLanes * v + i);
     }
-    const Vector low_half = kZero + 0xffffffffu;
-    *reinterpret_cast<Vector*>(tile.first + kLanes * v) = (x0 & low_half) | (x1 << 32);
-    *reinterpret_cast<Vector*>(tile.second + kLanes * v) = (x2 & low_half) | (x3 << 32);
+    x3[v] = blocks;
+  }
+#pragma GCC unroll 10
+  for (std::uint32_t number = 0; number < 10; ++number) {
+#pragma GCC unroll 16
+    for (std::size_t v = 0; v < kAll; ++v) {
+      const Vector product0 = multiply_low(x0[v], multiplier0);
+      const Vector product1 = multiply_low(x2[v], multiplier1);
+      x0[v] = (product1 >> 32) ^ x1[v] ^ (kZero + (start.key[0] + number * 0x9E3779B9u));
+      x2[v] = (product0 >> 32) ^ x3[v] ^ (kZero + (start.key[1] + number * 0xBB67AE85u));
+      x1[v] = product1;
+      x3[v] = product0;
+    }
+  }
+  const Vector low_half = kZero + 0xffffffffu;
+  for (std::size_t v = 0; v < kAll; ++v) {
+    Tile& tile = tiles[v / kVectors];
+    const std::size_t at = kLanes * (v % kVectors);
+    *reinterpret_cast<Vector*>(tile.first + at) = (x0[v] & low_half) | (x1[v] << 32);
+    *reinterpret_cast<Vector*>(tile.second + at) = (x2[v] & low_half) | (x3[v] << 32);
   }
 }
 
 // In the order of the stream: block by block.
 [[gnu::always_inline]] inline void interleave(const Tile& tile, std::uint32_t* out) {
+  static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  std::uint64_t pairs[2 * kBlocks];
   for (std::size_t i = 0; i < kBlocks; ++i) {
-    out[4 * i + 0] = static_cast<std::uint32_t>(tile.first[i]);
-    out[4 * i + 1] = static_cast<std::uint32_t>(tile.first[i] >> 32);
-    out[4 * i + 2] = static_cast<std::uint32_t>(tile.second[i]);
-    out[4 * i + 3] = static_cast<std::uint32_t>(tile.second[i] >> 32);
+    pairs[2 * i] = tile.first[i];
+    pairs[2 * i + 1] = tile.second[i];
   }
+  __builtin_memcpy(out, pairs, sizeof(pairs));
 }
 
 [[gnu::always_inline]] inline std::uint64_t bits_of(double x) {
@@ -214,16 +233,26 @@ constexpr std::uint64_t kOne = 0x3FF0'0000'0000'0000;  // bits of 1.0
 template <std::size_t kPerTile, class T, class Convert>
 [[gnu::always_inline]] inline void for_tiles(const Start& start, T* out, std::size_t count,
                                              Convert convert) {
-  Tile tile;
   std::uint32_t block = start.block;
+  constexpr std::size_t kTogether = kBlocks == kLanes ? 4 : 1;
+  Tile tiles[kTogether];
+  for (; count >= kTogether * kPerTile; count -= kTogether * kPerTile) {
+    fill_tiles(start, block, tiles);
+    for (Tile& tile : tiles) {
+      convert(tile, out);
+      out += kPerTile;
+    }
+    block += static_cast<std::uint32_t>(kTogether * kBlocks);
+  }
+  Tile tile[1];
   for (; count >= kPerTile; count -= kPerTile, out += kPerTile, block += kBlocks) {
-    fill_tile(start, block, tile);
-    convert(tile, out);
+    fill_tiles(start, block, tile);
+    convert(tile[0], out);
   }
   if (count == 0) return;
   alignas(64) T buffer[kPerTile];
-  fill_tile(start, block, tile);
-  convert(tile, buffer);
+  fill_tiles(start, block, tile);
+  convert(tile[0], buffer);
   __builtin_memcpy(out, buffer, count * sizeof(T));
 }
 
