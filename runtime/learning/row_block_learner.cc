@@ -104,13 +104,15 @@ void RowBlockLearner::enter_rows(std::uint64_t first) noexcept {
 template <class Use>
 void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use& use) noexcept {
   for (std::uint64_t row = first; row < std::min(first + kRowsAhead, end); ++row) {
-    sampler_.fetch(cursor_.row(row));
+    sampler_.fetch(cursor_.row(row), slot_of(row));
   }
   for (std::uint64_t row = first; row < end; ++row) {
-    if (row + kRowsAhead < end) sampler_.fetch(cursor_.row(row + kRowsAhead));
+    const std::uint64_t next = row + kRowsAhead;
+    if (next < end) sampler_.fetch(cursor_.row(next), slot_of(next));
     if (row + kColumnsAhead < end) sampler_.fetch_columns(cursor_.row(row + kColumnsAhead));
     use(row);
   }
+  sampler_.fetched_all();
 }
 
 // Whether all that rows have granted has been made, and what is made now is for draws that are
@@ -204,6 +206,7 @@ void RowBlockLearner::draw_slots(std::span<std::uint32_t> slots) noexcept {
 void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   for (; rows > 0; --rows, ++bound_row_) {
     if (bound_row_ < cursor_.first() || bound_row_ >= cursor_.head()) bound_row_ = cursor_.first();
+    if (bound_row_ + 1 < cursor_.head()) sampler_.fetch_for_bound(cursor_.row(bound_row_ + 1));
     sampler_.follow_bound(cursor_.row(bound_row_), slot_of(bound_row_));
   }
 }

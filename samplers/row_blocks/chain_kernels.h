@@ -25,8 +25,37 @@ struct ChainColumns {
   std::size_t count;
 };
 
+// A number each of the columns of a row. What a step takes, and what it works out.
+struct ColumnSteps {
+  const float* value;
+  const float* rows;
+  const float* precision;
+  const float* curvature;
+  const float* length;  // eps_j at scale 1
+  float* step;          // e_j
+  float* noise_sd;      // root of V_jj
+  float* scatter;
+  float* repeats;
+  float* informed;
+};
+
+// Sums over the columns of a row.
+struct StepSums {
+  double squares;  // of the scatter
+  double weights;  // of `informed`
+};
+
+// Of the chains at a row.
+struct ChainResponses {
+  float residual;   // sum of r
+  float curvature;  // sum of h
+};
+
 // Chains are taken so many at a time, and compared with one another among these.
 inline constexpr std::uint32_t kChainLanes = 8;
+
+// Columns are taken so many at a time where none is a chain's.
+inline constexpr std::size_t kColumnLanes = 8;
 
 // Normals are made so many at a time.
 inline constexpr std::size_t kChainNormals = 16;
@@ -54,9 +83,25 @@ struct ChainKernels {
   // exact arithmetic gives, or 4 x 10^-4 where the radius is next to nothing; at most 6.8 in size.
   // REQUIRES: `count` is a multiple of kChainNormals.
   void (*normals)(const std::uint32_t* bits, std::size_t count, float* out);
+  // Normals of so many chains side by side come to sum to 0. Each stays a standard normal: of any
+  // two of K chains the correlation is -1 / (K - 1). REQUIRES: `count` is a multiple of the chains,
+  // of which there are several.
+  void (*balance)(float* normals, std::size_t count, std::uint32_t chains);
+  // by_j = value_j / (precision_j + curvature_j); the sum of value_j by_j. REQUIRES: `count` is a
+  // multiple of kColumnLanes, and numbers of a column without a value are finite.
+  double (*direction)(const float* value, const float* precision, const float* curvature,
+                      std::size_t count, float* by);
+  // eps_j = scale length_j; `importance`: of the row's residual. REQUIRES: likewise.
+  StepSums (*steps)(const ColumnSteps& columns, std::size_t count, float scale, float importance,
+                    float dispersion);
   // eta[c] += sum of value_j theta_jc; one number a chain.
   void (*predictors)(float* const* theta, const float* value, std::size_t count,
                      std::uint32_t chains, double* eta);
+  // r and h of a logistic row (logistic_at()) at eta[c] + more, in single precision: within 10^-6
+  // of what exact arithmetic gives, in relative terms, and as much again for each 10 that eta is
+  // from 0. `sign`: 1 where y is 0, -1 where it is 1.
+  ChainResponses (*logistic)(const double* eta, double more, float sign, std::uint32_t chains,
+                             float* residual, float* curvature);
   // along[c] = sum of scatter_j z_jc; `normals` holds a number a column and chain.
   void (*project)(const float* scatter, const float* normals, std::size_t count,
                   std::uint32_t chains, float* along);
@@ -69,6 +114,10 @@ struct ChainKernels {
   ColumnSurvey (*survey)(const float* const* theta, const float* precision, const float* curvature,
                          const float* rows, const float* unsettled, std::size_t count,
                          std::uint32_t chains, float dispersion);
+  // scale theta_jc of these columns to out[column x stride + chain]; `chains_of_columns`: of each
+  // column theta of all chains, then G of all.
+  void (*copy)(const float* chains_of_columns, const std::uint32_t* columns, std::size_t count,
+               std::uint32_t chains, float scale, float* out, std::size_t stride);
   // theta_jc += by_j times[c], G_jc += value_j residual[c], of a row that comes; one that goes has
   // -residual.
   void (*translate)(float* const* theta, const float* by, const float* times, const float* value,

@@ -5,67 +5,13 @@
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_KERNELS_IMPL_H_
 
 #include "windhover/samplers/row_blocks/chain_kernels.h"
+#include "windhover/samplers/row_blocks/chain_lanes_impl.h"
 #include "windhover/samplers/row_blocks/chain_normals_impl.h"
+#include "windhover/samplers/row_blocks/step_kernels_impl.h"
 
 // NOLINTBEGIN(misc-definitions-in-headers): each includer is meant to get its own copy.
 namespace windhover {
 namespace {
-
-// Of the last chains the lanes that are left over are 0.
-constexpr std::uint32_t kLanes = kChainLanes;
-using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
-using Doubles [[gnu::vector_size(kLanes * sizeof(double))]] = double;
-using Places [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
-
-template <bool kAll>
-[[gnu::always_inline]] inline Floats load(const float* from, std::uint32_t lanes) {
-  Floats out{};
-  if constexpr (kAll) {
-    __builtin_memcpy(&out, from, sizeof(out));
-  } else {
-    for (std::uint32_t i = 0; i < lanes; ++i) out[i] = from[i];
-  }
-  return out;
-}
-
-template <bool kAll>
-[[gnu::always_inline]] inline Doubles load(const double* from, std::uint32_t lanes) {
-  Doubles out{};
-  if constexpr (kAll) {
-    __builtin_memcpy(&out, from, sizeof(out));
-  } else {
-    for (std::uint32_t i = 0; i < lanes; ++i) out[i] = from[i];
-  }
-  return out;
-}
-
-template <bool kAll, class Number, class Vector>
-[[gnu::always_inline]] inline void store(Vector numbers, Number* to, std::uint32_t lanes) {
-  if constexpr (kAll) {
-    __builtin_memcpy(to, &numbers, sizeof(numbers));
-  } else {
-    for (std::uint32_t i = 0; i < lanes; ++i) to[i] = numbers[i];
-  }
-}
-
-[[gnu::always_inline]] inline double sum(Floats numbers) {
-  const Doubles wide = __builtin_convertvector(numbers, Doubles);
-  double total = 0;
-  for (std::uint32_t i = 0; i < kLanes; ++i) total += wide[i];
-  return total;
-}
-
-// Each lane's successor, the first one's for the last.
-template <bool kAll>
-[[gnu::always_inline]] inline Floats next(Floats numbers, std::uint32_t lanes) {
-  if constexpr (kAll) {
-    return __builtin_shuffle(numbers, Places{1, 2, 3, 4, 5, 6, 7, 0});
-  } else {
-    Floats out{};
-    for (std::uint32_t i = 0; i < lanes; ++i) out[i] = numbers[i + 1 < lanes ? i + 1 : 0];
-    return out;
-  }
-}
 
 template <bool kAll>
 void predictors_of(float* const* theta, const float* value, std::size_t count, std::uint32_t first,
@@ -118,12 +64,6 @@ void step_of(const ChainColumns& b, const float* normals, const float* taken, co
   sums.slope += sum(slope);
 }
 
-[[gnu::always_inline]] inline float quick_sum(Floats numbers) {
-  numbers += __builtin_shuffle(numbers, Places{4, 5, 6, 7, 0, 1, 2, 3});
-  numbers += __builtin_shuffle(numbers, Places{2, 3, 0, 1, 6, 7, 4, 5});
-  return numbers[0] + numbers[1];
-}
-
 // Mean and variance of a column's theta, and the mean of its G. Squares are of the distance from
 // the first chain, which is no larger than the chains are apart.
 struct Moments {
@@ -155,14 +95,6 @@ void translate_of(float* const* theta, const float* by, const float* times, cons
     store<kAll>(load<kAll>(at, lanes) + by[k] * far, at, lanes);
     store<kAll>(load<kAll>(at + chains, lanes) + value[k] * here, at + chains, lanes);
   }
-}
-
-// use(all, first, lanes) of the chains, so many at a time.
-template <class Use>
-[[gnu::always_inline]] inline void in_lanes(std::uint32_t chains, const Use& use) {
-  std::uint32_t first = 0;
-  for (; first + kLanes <= chains; first += kLanes) use.template operator()<true>(first, kLanes);
-  if (first < chains) use.template operator()<false>(first, chains - first);
 }
 
 void predictors(float* const* theta, const float* value, std::size_t count, std::uint32_t chains,
@@ -233,6 +165,19 @@ ColumnSurvey survey(const float* const* theta, const float* precision, const flo
   return sums;
 }
 
+void copy(const float* chains_of_columns, const std::uint32_t* columns, std::size_t count,
+          std::uint32_t chains, float scale, float* out, std::size_t stride) {
+  constexpr std::size_t kAhead = 12;
+  for (std::size_t j = 0; j < count; ++j) {
+    if (j + kAhead < count) __builtin_prefetch(out + columns[j + kAhead] * stride, 1);
+    const float* const theta = chains_of_columns + std::size_t{2} * chains * columns[j];
+    float* const to = out + columns[j] * stride;
+    in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
+      store<kAll>(scale * load<kAll>(theta + first, lanes), to + first, lanes);
+    });
+  }
+}
+
 void translate(float* const* theta, const float* by, const float* times, const float* value,
                const float* residual, std::size_t count, std::uint32_t chains) {
   in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
@@ -242,8 +187,9 @@ void translate(float* const* theta, const float* by, const float* times, const f
 
 }  // namespace
 
-const ChainKernels WINDHOVER_CHAIN_KERNELS = {normals, predictors, project,
-                                              step,    survey,     translate};
+const ChainKernels WINDHOVER_CHAIN_KERNELS = {normals,    balance,  direction, steps,
+                                              predictors, logistic, project,   step,
+                                              survey,     copy,     translate};
 
 }  // namespace windhover
 // NOLINTEND(misc-definitions-in-headers)

@@ -32,33 +32,35 @@ void CurvatureBound::reset() noexcept {
 
 // As of this iteration: the vector is the product of the one before, of length 1. A column that was
 // not met in that one begins anew.
-CurvatureBound::Entry& CurvatureBound::entry_of(std::uint32_t column, float step,
-                                                float precision) noexcept {
-  Entry& entry = entries_[column];
-  if (entry.iteration == iteration_) return entry;
-  const double start = std::sqrt(double{step});
-  const bool known = iteration_ > 1 && entry.iteration + 1 == iteration_;
-  const double vector = known ? entry.product / length_ : start;
-  const double product = double{precision} * step * vector;
-  entry = {static_cast<float>(vector), static_cast<float>(product), iteration_};
-  squares_ += vector * vector;
-  product_squares_ += product * product;
-  return entry;
+CurvatureBound::Entry CurvatureBound::begun(const Entry& before, double step,
+                                            double precision) const noexcept {
+  const bool known = iteration_ > 1 && before.iteration + 1 == iteration_;
+  const double vector = known ? before.product / length_ : std::sqrt(step);
+  return {static_cast<float>(vector), static_cast<float>(precision * step * vector), iteration_};
 }
 
 void CurvatureBound::add(const RowColumns& row, double curvature, const float* steps,
                          const float* precisions, std::uint64_t rows) noexcept {
+  double squares = 0;
+  double product_squares = 0;
   double along = 0;
   for (std::size_t k = 0; k < row.count; ++k) {
-    const Entry& entry = entry_of(row.column(k), steps[k], precisions[k]);
+    Entry& entry = entries_[row.column(k)];
+    if (entry.iteration != iteration_) {
+      entry = begun(entry, double{steps[k]}, double{precisions[k]});
+      squares += double{entry.vector} * entry.vector;
+      product_squares += double{entry.product} * entry.product;
+    }
     along += std::sqrt(double{steps[k]}) * row.value(k) * entry.vector;
   }
   for (std::size_t k = 0; k < row.count; ++k) {
     Entry& entry = entries_[row.column(k)];
     const double more = curvature * along * std::sqrt(double{steps[k]}) * row.value(k);
-    product_squares_ += more * (2.0 * entry.product + more);
+    product_squares += more * (2.0 * entry.product + more);
     entry.product += static_cast<float>(more);
   }
+  squares_ += squares;
+  product_squares_ += product_squares;
   if (++rows_ >= rows) end_iteration();
 }
 

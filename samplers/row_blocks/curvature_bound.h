@@ -34,6 +34,9 @@ class CurvatureBound {
   void add(const RowColumns& row, double curvature, const float* steps, const float* precisions,
            std::uint64_t rows) noexcept;
 
+  // A hint that a row with this column is wanted soon.
+  void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(entries_ + column, 1); }
+
   double scale() const noexcept { return scale_; }
   // NaN until two iterations have come to about the same.
   double law_ratio() const noexcept;
@@ -49,7 +52,7 @@ class CurvatureBound {
     std::uint32_t iteration;
   };
 
-  Entry& entry_of(std::uint32_t column, float step, float precision) noexcept;
+  Entry begun(const Entry& before, double step, double precision) const noexcept;
   void end_iteration() noexcept;
 
   std::uint32_t columns_;

@@ -3,7 +3,6 @@
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_NORMAL_SOURCE_H_
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,7 +35,7 @@ class NormalSource {
       auto* bits = reinterpret_cast<std::uint32_t*>(buffer_.data());
       random_.fill_bits({bits, buffer_.size()});
       chain_kernels().normals(bits, buffer_.size(), buffer_.data());
-      balance();
+      if (chains_ > 1) chain_kernels().balance(buffer_.data(), balanced(), chains_);
       next_ = 0;
     }
     next_ += count;
@@ -44,19 +43,8 @@ class NormalSource {
   }
 
  private:
-  // Each stays a standard normal: of any two of K chains the correlation is -1 / (K - 1).
-  void balance() noexcept {
-    if (chains_ == 1) return;
-    const auto chains = static_cast<float>(chains_);
-    const float longer = std::sqrt(chains / (chains - 1));
-    for (std::size_t first = 0; first + chains_ <= buffer_.size(); first += chains_) {
-      float* const numbers = buffer_.data() + first;
-      float sum = 0;
-      for (std::uint32_t c = 0; c < chains_; ++c) sum += numbers[c];
-      const float mean = sum / chains;
-      for (std::uint32_t c = 0; c < chains_; ++c) numbers[c] = longer * (numbers[c] - mean);
-    }
-  }
+  // Those that are of whole sets of chains.
+  std::size_t balanced() const noexcept { return buffer_.size() / chains_ * chains_; }
 
   Rng random_;
   std::span<float> buffer_;

@@ -23,12 +23,12 @@ float RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t sl
   return curvature_[slot];
 }
 
-// H of the row's columns, where h of the row was `before`.
+// H of the columns of the row in the block, where h of the row was `before`.
 void RowBlockLangevin::add_curvature(const RowColumns& row, double before, double after) noexcept {
   for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
+    const std::uint32_t column = block_.column[k];
     double& sum = sums_[column].curvature;
-    const double value = static_cast<float>(row.value(k));
+    const double value = block_.value[k];
     if (!weighs_rows()) {
       sum = std::max(0.0, sum + (after - before) * value * value);
       continue;

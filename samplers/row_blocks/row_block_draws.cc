@@ -19,6 +19,10 @@ constexpr double kCaughtUp = 0.1;
 // Where at least one column in so many has had a row all of them are looked at, in their order:
 // what lies side by side is read three times as fast.
 constexpr std::uint32_t kScanned = 4;
+// From so many columns on they are not looked at whenever draws are retained, but only once moves
+// have touched as many as this many times all of them.
+constexpr std::uint32_t kManyColumns = 1U << 15;
+constexpr double kTouchesASurvey = 3;
 // As many rows as there are columns that are known from rows, the heaviest, leave the others at
 // least this share of all weight.
 constexpr double kLeastShare = 0.05;
@@ -130,8 +134,17 @@ void RowBlockLangevin::for_met_columns(const Use& use) const noexcept {
   if (count > 0) use(std::span<const std::uint32_t>(columns).first(count));
 }
 
-void RowBlockLangevin::retain() noexcept {
-  if (precision_.changed() && past_.worth() == 0) stretch();
+// Whether what survey() says may be too old. It looks at every column, a move at those of a row.
+bool RowBlockLangevin::survey_due() const noexcept {
+  const double columns = met_count_;
+  const auto moves = static_cast<double>((moves_ - surveyed_moves_) / chains_);
+  return columns < kManyColumns || moves * mean_nonzeros() >= kTouchesASurvey * columns ||
+         std::isnan(lag_);
+}
+
+// How far chains are off, and what rows know, on average over the columns.
+void RowBlockLangevin::survey() noexcept {
+  surveyed_moves_ = moves_;
   const auto dispersion = static_cast<float>(dispersion_.value());
   ColumnSurvey all{0, 0, 0, 0, 0};
   double held_by_prior = 0;
@@ -165,6 +178,11 @@ void RowBlockLangevin::retain() noexcept {
   unsettled_ = all.weights > 0 ? all.unsettled / all.weights * all.shared / informed_ : 0;
   const double own = chains_ > 1 ? 0 : 1;  // of a chain alone
   if (all.weights > 0) lag_ = std::max(0.0, all.squares / all.weights - own);
+}
+
+void RowBlockLangevin::retain() noexcept {
+  if (precision_.changed() && past_.worth() == 0) stretch();
+  if (survey_due()) survey();
   if (dispersion_.learned()) {
     const double weight = weights_.mean() * static_cast<double>(rows_ + aside_);
     dispersion_.end(rows_, weight, chains_, informed_);
@@ -182,13 +200,12 @@ void RowBlockLangevin::retain() noexcept {
 void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
   const auto scale = static_cast<float>(units().scale);
   for_met_columns([&](std::span<const std::uint32_t> columns) {
-    for (const std::uint32_t column : columns) __builtin_prefetch(out + column * stride, 1);
+    chain_kernels().copy(chains_of_columns_, columns.data(), columns.size(), chains_, scale, out,
+                         stride);
     for (const std::uint32_t column : columns) {
+      if (sums_[column].rows > 0) continue;
       float* to = out + column * stride;
-      const float* theta = theta_of(column);
-      if (sums_[column].rows > 0) {
-        for (std::uint32_t c = 0; c < chains_; ++c) to[c] = scale * theta[c];
-      } else if (past_.kept()) {
+      if (past_.kept()) {
         copy_past(column, to);
       } else {
         *to = std::numeric_limits<float>::quiet_NaN();

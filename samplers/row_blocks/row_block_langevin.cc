@@ -45,7 +45,7 @@ void RowBlockLangevin::move(std::uint64_t round, const RowBatch& batch) noexcept
                       batch.count * block_width() * chains_, chains_);
   const auto row_of = [&](std::size_t i) { return batch.base + batch.slots[i] * layout_.stride(); };
   for (std::size_t i = 0; i < batch.count; ++i) {
-    if (i + kRowsAhead < batch.count) fetch(row_of(i + kRowsAhead));
+    if (i + kRowsAhead < batch.count) fetch(row_of(i + kRowsAhead), batch.slots[i + kRowsAhead]);
     if (i + kColumnsAhead < batch.count) fetch_columns(row_of(i + kColumnsAhead));
     if (curvature_[batch.slots[i]] == 0) continue;
     const RowColumns row = columns_of_row(row_of(i));
@@ -56,28 +56,24 @@ void RowBlockLangevin::move(std::uint64_t round, const RowBatch& batch) noexcept
       step<false>(row, batch.slots[i], normals);
     }
   }
+  fetched_all();
 }
 
 // What the chains keep of the row now, and what that has changed by.
-template <bool kWeights>
 RowBlockLangevin::Looked RowBlockLangevin::look(const RowColumns& row,
                                                 std::uint32_t slot) noexcept {
   const StepBlock& b = block_;
   float* kept = residuals_of(slot);
-  Looked looked{0, 0, 0};
+  Looked looked{0, respond(row, 0, b.after, b.bent).curvature, 0};
   float squares = 0;
-  const double target = row.target;
   for (std::uint32_t c = 0; c < chains_; ++c) {
-    const RowAt at = kWeights ? likelihood_.at(b.eta[c], target) : logistic_at(b.eta[c], target);
     b.before[c] = kept[c];
-    b.change[c] = at.residual - kept[c];
-    b.after[c] = kept[c] = at.residual;
+    b.change[c] = b.after[c] - kept[c];
+    kept[c] = b.after[c];
     squares += b.change[c] * b.change[c];
-    looked.curvature += at.curvature;
-    looked.largest = std::max(looked.largest, at.curvature);
+    looked.largest = std::max(looked.largest, b.bent[c]);
   }
   looked.square = squares / static_cast<float>(chains_);
-  looked.curvature /= static_cast<float>(chains_);
   return looked;
 }
 
@@ -88,11 +84,12 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
   const std::size_t n = row.count;
   load(row);
   predict(row);
-  const Looked looked = look<kWeights>(row, slot);
+  const Looked looked = look(row, slot);
   if (kWeights && dispersion_.learned()) look_at_noise(row, slot);
   moves_ += chains_;
   change_ += newest() * (double{looked.square} - change_);
 
+  fetch_some();
   const auto scale = static_cast<float>(bound_.scale());
   float importance = 1;
   auto square = static_cast<float>(change_);
@@ -101,25 +98,30 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
     importance = static_cast<float>(length);
     const double most = most_scatter(row);
     square = scatter_at(weights_.scatter_of(slot), most, looked.largest);
-    work_out_steps(row, length, most, scale);
+    work_out_lengths(row, length, most);
   } else {
-    work_out_steps(n, scale);
+    work_out_lengths(n);
   }
-  float squares = 0;
-  for (std::size_t k = 0; k < n; ++k) squares += b.scatter[k] * b.scatter[k];
+  const StepSums sums = chain_kernels().steps(
+      {b.value, b.rows, b.precision, b.curvature, b.length, b.step, b.noise_sd, b.scatter,
+       b.repeats, b.informed},
+      StepBlock::padded(n), scale, importance, static_cast<float>(dispersion_.value()));
+  const float squares = static_cast<float>(sums.squares);
   const float scattered = squares * square;
   // Values far beyond those that their columns have elsewhere: the whole step is shorter.
   float shorter = scattered > kLargestShare ? kLargestShare / scattered : 1;
   const bool sudden = kWeights && looked.largest > kSuddenCurvature * curvature_[slot];
   if (sudden) shorter = std::min(shorter, longest_alone(row, looked.largest));
   if (shorter < 1) shorten(n, shorter);
+  fetch_some();
   chain_kernels().project(b.scatter, normals, n, chains_, b.taken);
   const float taken = taken_of(square, squares, shorter);
   for (std::uint32_t c = 0; c < chains_; ++c) {
     b.taken[c] *= taken;
     b.moved[c] = importance * b.change[c];
   }
-  take(row, normals);
+  fetch_some();
+  take(row, normals, sums.weights);
   if (sudden) follow_curvature(row, slot, looked.largest, 1);
   if constexpr (kWeights) weights_.follow_scatter(row, slot, looked.square, chains_);
   if (moves_ / chains_ % kMovesACurvature == 0) {
@@ -137,22 +139,18 @@ double RowBlockLangevin::newest() const noexcept {
   return std::min(1.0, chains_ * std::max(kNewestMove, 1.0 / static_cast<double>(moves_)));
 }
 
-// The step that has been worked out, and what is said of it.
-void RowBlockLangevin::take(const RowColumns& row, const float* normals) noexcept {
+// The step that has been worked out, and what is said of it, in which its columns count for so much
+// together.
+void RowBlockLangevin::take(const RowColumns& row, const float* normals, double weights) noexcept {
   const StepBlock& b = block_;
-  float weights = 0;
-  float information = 0;
-  float learned = 0;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    const float share = b.curvature[k] / (b.precision[k] + b.curvature[k]);
-    b.repeats[k] = b.rows[k] * b.value[k];
-    b.informed[k] = share / b.rows[k];
-    const bool learns = learns_precision_ && k < row.sparse.count;
+  double information = 0;
+  double learned = 0;
+  for (std::size_t k = 0; learns_precision_ && k < row.count; ++k) {
+    const bool learns = k < row.sparse.count;
     b.learned[k] = learns ? b.informed[k] : 0;
     b.per_row[k] = learns ? 1 / b.rows[k] : 0;
-    weights += b.informed[k];
-    information += share * b.learned[k];
-    learned += b.learned[k];
+    information += double{b.informed[k] * b.rows[k] * b.learned[k]};
+    learned += double{b.learned[k]};
   }
   const ChainSums sums =
       chain_kernels().step({b.theta, b.value, b.precision, b.repeats, b.step, b.noise_sd, b.scatter,
@@ -221,7 +219,7 @@ void RowBlockLangevin::settle(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
   constexpr float kMoves = kMovesACurvature;
   for (std::size_t k = 0; k < row.count; ++k) {
-    sums_[row.column(k)].unsettled /= 1 + kMoves * b.step[k] * b.precision[k];
+    sums_[b.column[k]].unsettled /= 1 + kMoves * b.step[k] * b.precision[k];
   }
 }
 

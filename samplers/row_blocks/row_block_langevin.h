@@ -139,9 +139,11 @@ class RowBlockLangevin {
   // O(non-zeros x chains) a row.
   void move(std::uint64_t round, const RowBatch& batch) noexcept;
 
-  // Hints that a row is wanted soon: its numbers are fetched, then what belongs to its columns.
-  void fetch(const double* row) const noexcept;
-  void fetch_columns(const double* row) const noexcept;
+  // Hints that a row is wanted soon: its numbers are fetched, then what belongs to its columns, bit
+  // by bit while others enter, leave or move. REQUIRES: that row stays until fetched_all().
+  void fetch(const double* row, std::uint32_t slot) const noexcept;
+  void fetch_columns(const double* row) noexcept;
+  void fetched_all() noexcept { ahead_ = {}; }
 
   // How far the coefficients' centres may be off in directions that only the prior holds, such as a
   // level that the intercept shares with the columns of a field: 0 to 1, and about a third of the
@@ -156,6 +158,8 @@ class RowBlockLangevin {
 
   // Goes on with the bound on the steps by one row: an iteration takes each that is there once.
   void follow_bound(const double* row, std::uint32_t slot) noexcept;
+  // A hint that this row is wanted for that soon.
+  void fetch_for_bound(const double* row) const noexcept;
 
   // Variance of the law over the posterior's in the worst direction, as CurvatureBound estimates
   // it; NaN until it does.
@@ -205,6 +209,8 @@ class RowBlockLangevin {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  // In so many pieces what belongs to a row's columns is fetched.
+  static constexpr std::size_t kPieces = 8;
   // How much of a block's noise the scatter of its gradient may take the place of.
   static constexpr float kLargestShare = 0.9F;
 
@@ -264,6 +270,9 @@ class RowBlockLangevin {
   double squares_of(const float* numbers) const noexcept;
   void keep_noise(const RowColumns& row, const float* residuals, int sign) noexcept;
   void look_at_noise(const RowColumns& row, std::uint32_t slot) noexcept;
+  void fetch_some(std::size_t count) noexcept;
+  void fetch_some() noexcept { fetch_some(fetched_together_); }
+  void unpack(const RowColumns& row) noexcept;
   void load(const RowColumns& row) noexcept;
   void predict(const RowColumns& row) noexcept;
   void store_exactly(const RowColumns& row) noexcept;
@@ -272,27 +281,24 @@ class RowBlockLangevin {
   void work_out_lengths(const RowColumns& row, double length, double most_scatter) noexcept;
   double most_scatter(const RowColumns& row) const noexcept;
   double longest_step_of(const RowColumns& row, std::size_t k, double most_scatter) const noexcept;
-  template <class LengthOf>
-  void work_out_steps(std::size_t count, float scale, float importance,
-                      const LengthOf& length_of) noexcept;
-  void work_out_steps(const RowColumns& row, double length, double most_scatter,
-                      float scale) noexcept;
-  void work_out_steps(std::size_t count, float scale) noexcept;
+  void work_out_lengths(std::size_t count) noexcept;
   void add_curvature(const RowColumns& row, double before, double after) noexcept;
-  void unsettle(const RowColumns& row, std::size_t k, double curvature) noexcept;
+  void unsettle(const RowColumns& row, double curvature) noexcept;
+  RowAt respond(const RowColumns& row, double more, float* residuals, float* curvatures) noexcept;
   float longest_alone(const RowColumns& row, float curvature) const noexcept;
   void settle(const RowColumns& row) noexcept;
   float spread_of(const float* numbers) const noexcept;
   template <bool kWeights>
   void step(const RowColumns& row, std::uint32_t slot, const float* normals) noexcept;
-  template <bool kWeights>
   Looked look(const RowColumns& row, std::uint32_t slot) noexcept;
-  void take(const RowColumns& row, const float* normals) noexcept;
+  void take(const RowColumns& row, const float* normals, double weights) noexcept;
   float follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
                          float share) noexcept;
   std::size_t block_width() const noexcept { return std::size_t{layout_.max_nonzeros()} + 1; }
   double share_of(std::size_t n) const noexcept;
   double mean_force(std::uint32_t column, double precision) const noexcept;
+  bool survey_due() const noexcept;
+  void survey() noexcept;
   template <class Use>
   void for_met_columns(const Use& use) const noexcept;
   double start_of_precision(double nonzeros) const noexcept;
@@ -341,6 +347,8 @@ class RowBlockLangevin {
   CurvatureBound bound_;
   StepBlock block_;  // scratch, as what follows
   std::span<float> normals_;
+  std::span<const std::uint32_t> ahead_;  // columns that are wanted soon, ...
+  std::size_t fetched_together_ = 0;      // ... of which so many are fetched at a time
 
   LearnedPrecision precision_;
   PrecisionEvidence evidence_;
@@ -353,11 +361,12 @@ class RowBlockLangevin {
   double change_ = 0;          // mean of (r - r')^2 over recent moves
   double mean_curvature_ = 0;  // mean of h, likewise
   double virial_ = 0;          // of the numbers whose mean is spread_ratio(), over half a pass, ...
-  double lag_ = 0;             // what lag() says
   double virial_weights_ = 0;  // ... and of what they count
-  double informed_ = 0;        // columns, each as far as its rows know of it, as of retain()
-  double held_by_prior_ = 0;   // columns, each as far as the prior holds it, likewise
-  double unsettled_ = 0;       // what unsettled() says
+  std::uint64_t surveyed_moves_ = 0;  // of the last survey(), which says what follows
+  double lag_ = 0;                    // what lag() says
+  double informed_ = 0;               // columns, each as far as its rows know of it
+  double held_by_prior_ = 0;          // columns, each as far as the prior holds it
+  double unsettled_ = 0;              // what unsettled() says
 };
 
 }  // namespace windhover

@@ -57,13 +57,12 @@ void RowBlockLangevin::learn_precision(const RowColumns& row) noexcept {
   }
   std::fill_n(b.shrunk, chains_, 0.0);
   chain_kernels().predictors(b.theta, b.step, row.sparse.count, chains_, b.shrunk);
+  const double residual = respond(row, 0, b.after, b.bent).residual;
   double mean = 0;
   double mean_lost = 0;
-  double residual = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) {
     mean += b.eta[c] / chains_;
     mean_lost += b.shrunk[c] / chains_;
-    residual += double{logistic_at(b.eta[c], row.target).residual} / chains_;
   }
   const double level = row.offset + (has_intercept_ ? mean_of(theta_of(columns_ - 1)) : 0);
   const double square = 1 + kWider * variance;

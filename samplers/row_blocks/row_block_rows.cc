@@ -10,48 +10,93 @@
 
 namespace windhover {
 
-void RowBlockLangevin::fetch(const double* row) const noexcept {
+namespace {
+
+// To be written.
+void fetch_lines(const void* numbers, std::size_t bytes) noexcept {
+  constexpr std::size_t kLine = 64;
+  const auto* first = static_cast<const std::byte*>(numbers);
+  for (std::size_t i = 0; i < bytes; i += kLine) __builtin_prefetch(first + i, 1);
+}
+
+}  // namespace
+
+void RowBlockLangevin::fetch(const double* row, std::uint32_t slot) const noexcept {
+  __builtin_prefetch(residuals_of(slot), 1);
+  __builtin_prefetch(curvature_ + slot, 1);
   constexpr std::size_t kMostNumbers = 128;  // the rest comes by itself
   const std::size_t numbers = std::min(layout_.stride(), kMostNumbers);
   for (std::size_t i = 0; i < numbers; i += 8) __builtin_prefetch(row + i);
 }
 
-void RowBlockLangevin::fetch_columns(const double* row) const noexcept {
-  constexpr std::size_t kLine = 64;
+void RowBlockLangevin::fetch_for_bound(const double* row) const noexcept {
   const SparseRow sparse(layout_, row);
-  const std::span indices(sparse.indices, sparse.count);
-  for (const std::uint32_t column : indices) {
-    const auto* chains = reinterpret_cast<const std::byte*>(theta_of(column));
-    for (std::size_t i = 0; i < 2 * sizeof(float) * chains_; i += kLine) {
-      __builtin_prefetch(chains + i, 1);
-    }
+  for (const std::uint32_t column : std::span(sparse.indices, sparse.count)) {
+    __builtin_prefetch(sums_ + column);
+    bound_.fetch(column);
+  }
+}
+
+void RowBlockLangevin::fetch_columns(const double* row) noexcept {
+  fetch_some(ahead_.size());
+  const SparseRow sparse(layout_, row);
+  ahead_ = {sparse.indices, sparse.count};
+  fetched_together_ = (sparse.count + kPieces - 1) / kPieces;
+}
+
+// The next columns of those that are wanted soon. A core waits for some dozen lines at a time: what
+// is asked for beyond that holds up all else.
+void RowBlockLangevin::fetch_some(std::size_t count) noexcept {
+  const auto columns = ahead_.first(std::min(count, ahead_.size()));
+  ahead_ = ahead_.subspan(columns.size());
+  const std::size_t bytes = 2 * sizeof(float) * chains_;
+  for (const std::uint32_t column : columns) {
+    fetch_lines(theta_of(column), bytes);
     __builtin_prefetch(sums_ + column, 1);
-    if (!past_.kept()) continue;
-    __builtin_prefetch(&past_.of(column), 1);
-    memory_.fetch(column);
+  }
+  if (past_.kept()) {
+    for (const std::uint32_t column : columns) {
+      __builtin_prefetch(&past_.of(column), 1);
+      memory_.fetch(column);
+    }
   }
   if (!weighs_rows()) return;
-  for (const std::uint32_t column : indices) {
-    const auto* force = reinterpret_cast<const std::byte*>(exact_force_of(column));
-    for (std::size_t i = 0; i < sizeof(Quanta) * chains_; i += kLine) {
-      __builtin_prefetch(force + i, 1);
-    }
+  for (const std::uint32_t column : columns) {
+    fetch_lines(exact_force_of(column), sizeof(Quanta) * chains_);
     weights_.prefetch(column);
   }
 }
 
-// The row's columns into the block.
-void RowBlockLangevin::load(const RowColumns& row) noexcept {
+// The row into the block.
+void RowBlockLangevin::unpack(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
-    b.theta[k] = theta_of(column);
-    b.value[k] = static_cast<float>(row.value(k));
-    b.rows[k] = static_cast<float>(sums_[column].rows);
-    b.curvature[k] = static_cast<float>(sums_[column].curvature);
-    b.precision[k] = static_cast<float>(precision_.value() * dispersion_.value());
+  std::copy_n(row.sparse.indices, row.sparse.count, b.column);
+  for (std::size_t k = 0; k < row.sparse.count; ++k) {
+    b.value[k] = static_cast<float>(row.sparse.values[k]);
   }
-  if (has_intercept_) b.precision[row.count - 1] = static_cast<float>(pull_of(columns_ - 1));
+  if (!has_intercept_) return;
+  b.column[row.count - 1] = row.intercept;
+  b.value[row.count - 1] = 1;
+}
+
+// And what is known of its columns.
+void RowBlockLangevin::load(const RowColumns& row) noexcept {
+  unpack(row);
+  const StepBlock& b = block_;
+  const std::size_t n = row.count;
+  for (std::size_t k = 0; k < n; ++k) {
+    const ColumnSums& sums = sums_[b.column[k]];
+    b.theta[k] = theta_of(b.column[k]);
+    b.rows[k] = static_cast<float>(sums.rows);
+    b.curvature[k] = static_cast<float>(sums.curvature);
+  }
+  fetch_some();
+  const std::size_t padded = StepBlock::padded(n);
+  std::fill_n(b.precision, padded, static_cast<float>(precision_.value() * dispersion_.value()));
+  std::fill(b.value + n, b.value + padded, 0.0F);
+  std::fill(b.rows + n, b.rows + padded, 1.0F);
+  std::fill(b.curvature + n, b.curvature + padded, 0.0F);
+  if (has_intercept_) b.precision[n - 1] = static_cast<float>(pull_of(columns_ - 1));
   if (!past_.kept()) return;
   for (std::size_t k = 0; k < row.sparse.count; ++k) {
     b.precision[k] += past_.of(row.column(k)).precision;
@@ -62,6 +107,7 @@ void RowBlockLangevin::load(const RowColumns& row) noexcept {
 void RowBlockLangevin::predict(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
   std::fill_n(b.eta, chains_, row.offset);
+  fetch_some();
   chain_kernels().predictors(b.theta, b.value, row.count, chains_, b.eta);
 }
 
@@ -88,9 +134,12 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   }
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
+    if (sums_[column].rows > 0 && !past_.kept()) continue;
     const bool is_new = std::isnan(*theta_of(column));
-    if (past_.kept() && !is_new) age(column);
-    if (sums_[column].rows > 0 || (past_.kept() && !is_new)) continue;
+    if (past_.kept() && !is_new) {
+      age(column);
+      continue;
+    }
     if (is_new) met_[met_count_++] = column;
     draw_prior(column, {moves_ * columns_ + column, 0, Purpose::kInitialState});
   }
@@ -99,28 +148,41 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   predict(row);
   if (columns_have_few_rows()) learn_precision(row);
   float* residuals = residuals_of(slot);
-  double curvature = 0;
   if (!weighs_rows()) work_out_transport(row);
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    const double eta = block_.eta[c];
-    const RowAt at = weighs_rows() ? likelihood_.at(eta, row.target) : logistic_at(eta, row.target);
-    residuals[c] = at.residual;
-    curvature += at.curvature;
-  }
-  curvature_[slot] = static_cast<float>(curvature / chains_);
+  curvature_[slot] = respond(row, 0, residuals, block_.bent).curvature;
   if (weighs_rows()) work_out_translation(row, slot, -1, fresh);
   keep_noise(row, residuals, 1);
   ++rows_;
   nonzeros_ += row.count;
   if (weighs_rows()) weights_.enter(row, slot, spread_of(residuals));
-  for (std::size_t k = 0; k < row.count; ++k) {
-    ++sums_[row.column(k)].rows;
-    unsettle(row, k, row.weight * curvature_[slot]);
-  }
+  fetch_some();
+  unsettle(row, row.weight * curvature_[slot]);
   translate(row, residuals);
   if (weighs_rows()) add_exactly(row, residuals, 1);
   add_curvature(row, 0, curvature_[slot]);
   return true;
+}
+
+// r and h of each chain at eta of the block, and `more`; their means.
+RowAt RowBlockLangevin::respond(const RowColumns& row, double more, float* residuals,
+                                float* curvatures) noexcept {
+  fetch_some();
+  const auto chains = static_cast<float>(chains_);
+  if (!weighs_rows()) {
+    const float sign = row.target > 0.5 ? -1 : 1;
+    const ChainResponses all =
+        chain_kernels().logistic(block_.eta, more, sign, chains_, residuals, curvatures);
+    return {all.residual / chains, all.curvature / chains};
+  }
+  RowAt mean{0, 0};
+  for (std::uint32_t c = 0; c < chains_; ++c) {
+    const RowAt at = likelihood_.at(block_.eta[c] + more, row.target);
+    residuals[c] = at.residual;
+    curvatures[c] = at.curvature;
+    mean.residual += at.residual / chains;
+    mean.curvature += at.curvature / chains;
+  }
+  return mean;
 }
 
 void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noexcept {
@@ -138,9 +200,12 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     weights_.leave(row, slot);
     add_exactly(row, residuals, -1);
   }
+  unpack(row);
+  fetch_some();
   add_curvature(row, curvature_[slot], 0);
+  fetch_some();
   for (std::size_t k = 0; k < row.count; ++k) {
-    ColumnSums& sums = sums_[row.column(k)];
+    ColumnSums& sums = sums_[block_.column[k]];
     if (--sums.rows > 0) continue;
     sums.unsettled = 0;
     sums.curvature = 0;  // what rounding has left would stay for ever
@@ -155,7 +220,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
   for (std::uint32_t c = 0; c < chains_; ++c) block_.change[c] = -residuals[c];
   translate(row, block_.change);
   for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
+    const std::uint32_t column = block_.column[k];
     if (sums_[column].rows > 0) continue;
     std::fill_n(force_of(column), chains_, 0.0F);
     if (is_intercept(column)) std::fill_n(intercept_force_, chains_, 0.0);
@@ -175,14 +240,21 @@ void RowBlockLangevin::keep_noise(const RowColumns& row, const float* residuals,
   dispersion_.keep(sign * (row.weight * squares_of(residuals)));
 }
 
-// A row of this curvature, w h, takes what its k-th column has of the prior from here to there.
-void RowBlockLangevin::unsettle(const RowColumns& row, std::size_t k, double curvature) noexcept {
-  ColumnSums& sums = sums_[row.column(k)];
-  const double precision = pull_of(row.column(k));
-  const double before = precision + sums.curvature;
-  const double after = before + curvature * row.value(k) * row.value(k);
-  const double taken = precision / before - precision / after;
-  sums.unsettled = static_cast<float>(std::min(1.0, sums.unsettled + taken));
+// A row of this curvature, w h, comes, and takes what its columns have of the prior from
+// lambda_j / (lambda_j + H_j) to what it then is.
+void RowBlockLangevin::unsettle(const RowColumns& row, double curvature) noexcept {
+  const StepBlock& b = block_;
+  const auto more = static_cast<float>(curvature);
+  for (std::size_t k = 0; k < StepBlock::padded(row.count); ++k) {
+    const float before = b.precision[k] + b.curvature[k];
+    const float own = more * b.value[k] * b.value[k];
+    b.taken_away[k] = b.precision[k] / before * (own / (before + own));
+  }
+  for (std::size_t k = 0; k < row.count; ++k) {
+    ColumnSums& sums = sums_[b.column[k]];
+    ++sums.rows;
+    sums.unsettled = std::min(1.0F, sums.unsettled + b.taken_away[k]);
+  }
 }
 
 // Variance of what the chains have, each a number.

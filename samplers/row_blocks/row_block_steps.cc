@@ -41,6 +41,7 @@ void RowBlockLangevin::work_out_lengths(const RowColumns& row, double length,
     b.length[k] = static_cast<float>(relative);
     b.rows[k] = static_cast<float>(weights_.weight_of(column) / length);
   }
+  std::fill(b.length + row.count, b.length + StepBlock::padded(row.count), kLongestBlockStep);
 }
 
 // Of linear predictors such as the row's, or infinity.
@@ -68,35 +69,13 @@ double RowBlockLangevin::longest_step_of(const RowColumns& row, std::size_t k,
   return std::clamp(share, kShortestColumnStep, kLongestColumnStep);
 }
 
-// e_j, root of V_jj and scatter of `count` columns, of what has been loaded: eps_j is `length_of`
-// k at scale 1; `importance`: of the row's residual.
-template <class LengthOf>
-void RowBlockLangevin::work_out_steps(std::size_t count, float scale, float importance,
-                                      const LengthOf& length_of) noexcept {
-  const StepBlock& b = block_;
-  const auto dispersion = static_cast<float>(dispersion_.value());
-  for (std::size_t k = 0; k < count; ++k) {
-    const float relative = scale * length_of(k);
-    b.step[k] = relative / (b.precision[k] + b.curvature[k]);
-    b.noise_sd[k] = std::sqrt(b.step[k] * (2 - relative) * dispersion);
-    b.scatter[k] = b.step[k] * b.rows[k] * (importance * b.value[k]) / b.noise_sd[k];
-  }
-}
-
-// Of a row with a weight, of length `length`.
-void RowBlockLangevin::work_out_steps(const RowColumns& row, double length, double most_scatter,
-                                      float scale) noexcept {
-  work_out_lengths(row, length, most_scatter);
-  work_out_steps(row.count, scale, static_cast<float>(length),
-                 [&](std::size_t k) { return block_.length[k]; });
-}
-
-// Of rows without weights.
-void RowBlockLangevin::work_out_steps(std::size_t count, float scale) noexcept {
+// Of a row without a weight.
+void RowBlockLangevin::work_out_lengths(std::size_t count) noexcept {
   const auto share = static_cast<float>(share_of(count));
   const StepBlock& b = block_;
-  work_out_steps(count, scale, 1.0F,
-                 [&](std::size_t k) { return std::min(kLongestBlockStep, share / b.rows[k]); });
+  for (std::size_t k = 0; k < StepBlock::padded(count); ++k) {
+    b.length[k] = std::min(kLongestBlockStep, share / b.rows[k]);
+  }
 }
 
 void RowBlockLangevin::shorten(std::size_t count, float shorter) noexcept {
@@ -113,11 +92,14 @@ void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t sl
   load(row);
   if (weighs_rows()) {
     const double most = most_scatter(row);
-    work_out_steps(row.count, 1, 1, [&](std::size_t k) {
-      return static_cast<float>(longest_step_of(row, k, most));
-    });
+    for (std::size_t k = 0; k < row.count; ++k) {
+      block_.length[k] = static_cast<float>(longest_step_of(row, k, most));
+    }
   } else {
-    work_out_steps(row.count, 1);
+    work_out_lengths(row.count);
+  }
+  for (std::size_t k = 0; k < row.count; ++k) {
+    block_.step[k] = block_.length[k] / (block_.precision[k] + block_.curvature[k]);
   }
   const double curvature = row.weight * curvature_[slot];
   bound_.add(row, curvature, block_.step, block_.precision, rows_);

@@ -68,21 +68,12 @@ void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
   const double known = work_out_direction(row);
   const RowSpread here = spread_of_predictors();
-  const auto at = [&](double by) {
-    RowAt mean{0, 0};
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      const RowAt one = logistic_at(b.eta[c] + by, row.target);
-      mean.residual += one.residual / static_cast<float>(chains_);
-      mean.curvature += one.curvature / static_cast<float>(chains_);
-    }
-    return mean;
-  };
   double centre = 0;
   for (int step = 0; step < kModeSteps; ++step) {
-    const RowAt mean = at(known * centre);
+    const RowAt mean = respond(row, known * centre, b.after, b.bent);
     centre -= (centre + mean.residual) / (1 + known * mean.curvature);
   }
-  const double other = std::abs(at(known * centre).residual);
+  const double other = std::abs(respond(row, known * centre, b.after, b.bent).residual);
   const double curvature = other * (1 - other);
   const double taken = curvature * std::min(known, here.variance);
   const double narrower = curvature / (1 + taken + std::sqrt(1 + taken));
@@ -99,6 +90,7 @@ void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
 void RowBlockLangevin::work_out_return(const RowColumns& row, std::uint32_t slot) noexcept {
   const StepBlock& b = block_;
   const float* residuals = residuals_of(slot);
+  fetch_some();
   double residual = 0;
   double curvature = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) {
@@ -121,27 +113,27 @@ void RowBlockLangevin::work_out_return(const RowColumns& row, std::uint32_t slot
 // x_j / (lambda_j + H_j) into the block's steps, and what that is along the row.
 double RowBlockLangevin::work_out_direction(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
-  double along = 0;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    b.step[k] = b.value[k] / (b.precision[k] + b.curvature[k]);
-    along += double{b.value[k]} * b.step[k];
-  }
-  return along;
+  fetch_some();
+  return chain_kernels().direction(b.value, b.precision, b.curvature, StepBlock::padded(row.count),
+                                   b.step);
 }
 
 RowBlockLangevin::RowSpread RowBlockLangevin::spread_of_predictors() const noexcept {
   RowSpread spread{0, 0};
-  for (std::uint32_t c = 0; c < chains_; ++c) spread.mean += block_.eta[c] / chains_;
+  for (std::uint32_t c = 0; c < chains_; ++c) spread.mean += block_.eta[c];
+  spread.mean /= chains_;
   for (std::uint32_t c = 0; c < chains_; ++c) {
     const double apart = block_.eta[c] - spread.mean;
-    spread.variance += apart * apart / chains_;
+    spread.variance += apart * apart;
   }
+  spread.variance /= chains_;
   return spread;
 }
 
 // Theta of all chains by the block's steps; and to G of them, where it is not known exactly, what a
 // row of these residuals says.
 void RowBlockLangevin::translate(const RowColumns& row, const float* residuals) noexcept {
+  fetch_some();
   const StepBlock& b = block_;
   chain_kernels().translate(b.theta, b.step, b.moved, b.value, weighs_rows() ? b.none : residuals,
                             row.count, chains_);

@@ -2,28 +2,44 @@
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_STEP_BLOCK_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_STEP_BLOCK_H_
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/samplers/row_blocks/chain_kernels.h"
 
 namespace windhover {
 
 // What a step gathers of its row's columns, and works out: max_nonzeros + 1 numbers each, which
-// are the same for all chains; then a number a chain.
+// are the same for all chains; then a number a chain. What a row leaves of the last kColumnLanes
+// columns are ones without a value, which no sum has anything of.
 struct StepBlock {
-  StepBlock(Arena& arena, std::size_t width, std::size_t chains) noexcept
-      : theta(arena.allocate<float*>(width).data()),
+  StepBlock(Arena& arena, std::size_t most_columns, std::size_t chains) noexcept
+      : width(padded(most_columns)),
+        column(arena.allocate<std::uint32_t>(width).data()),
+        theta(arena.allocate<float*>(width).data()),
         eta(arena.allocate<double>(chains).data()),
         shrunk(arena.allocate<double>(chains).data()) {
     for (float** numbers : {&value, &rows, &repeats, &curvature, &precision, &length, &step,
-                            &noise_sd, &scatter, &informed, &learned, &per_row}) {
+                            &noise_sd, &scatter, &informed, &learned, &per_row, &taken_away}) {
       *numbers = arena.allocate<float>(width).data();
     }
-    for (float** numbers : {&before, &after, &change, &moved, &taken, &none}) {
+    for (float** numbers : {&before, &after, &bent, &change, &moved, &taken, &none}) {
       *numbers = arena.allocate<float>(chains).data();
     }
   }
+  void reset(std::size_t chains) noexcept {
+    std::fill_n(none, chains, 0.0F);
+    std::fill_n(learned, width, 0.0F);
+    std::fill_n(per_row, width, 0.0F);
+  }
+  static constexpr std::size_t padded(std::size_t columns) noexcept {
+    return (columns + kColumnLanes - 1) / kColumnLanes * kColumnLanes;
+  }
 
+  std::size_t width;
+  std::uint32_t* column;
   float** theta;     // where those of the column are
   float* value;      // x_ij
   float* rows;       // N_j
@@ -37,10 +53,12 @@ struct StepBlock {
   float* informed;   // see ChainColumns
   float* learned;
   float* per_row;
+  float* taken_away;  // of the prior's part in what holds the column, by a row that comes
   double* eta;
   double* shrunk;  // what of eta goes with the prior
   float* before;   // r'
   float* after;    // r
+  float* bent;     // h
   float* change;   // r - r'
   float* moved;    // as of the rows that this one stands for
   float* taken;    // of the normals along the scatter

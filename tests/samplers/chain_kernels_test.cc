@@ -8,27 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "windhover/platform/cpu.h"
 #include "windhover/platform/random.h"
+#include "windhover/tests/samplers/chain_kernels_fixture.h"
 
 namespace windhover::chain_kernels_test {
 namespace {
-
-constexpr std::size_t kColumns = 5;
-constexpr double kError = 1e-5;  // of sums of a few numbers of about 1, in single precision
-
-std::vector<const ChainKernels*> tables() {
-  std::vector<const ChainKernels*> all = {&kChainKernelsBaseline};
-  if (instruction_set() >= InstructionSet::kAvx2) all.push_back(&kChainKernelsAvx2);
-  if (instruction_set() >= InstructionSet::kAvx512) all.push_back(&kChainKernelsAvx512);
-  return all;
-}
-
-std::vector<float> numbers(std::size_t count, std::uint64_t which) {
-  std::vector<double> normals(count);
-  fill_normals(7, {which, 0, Purpose::kTest}, normals);
-  return {normals.begin(), normals.end()};
-}
 
 // Theta of all chains and G of all, of each column, with a number on either side that stays.
 struct Columns {
