@@ -8,6 +8,7 @@ class Context;
 class Report;
 
 void run_complete_recipe(const Context& context, Report& report);
+void run_detection(const Context& context, Report& report);
 void run_double_well(const Context& context, Report& report);
 void run_fisher_scoring(const Context& context, Report& report);
 void run_ground_truth(const Context& context, Report& report);

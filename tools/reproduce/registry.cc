@@ -73,6 +73,12 @@ std::span<const Experiment> experiments() {
        "coverage, spread and lag of every horizon, and shortcuts shown failing",
        {},
        run_streaming},
+      {"detection",
+       "Our own, beside Bifet and Gavalda 2007 and Page 1954",
+       "rows until a jump, a slope or other noise is said, and false alarms, beside ADWIN and "
+       "Page-Hinkley",
+       {},
+       run_detection},
       {"ground-truth",
        "Our own, beside Stan",
        "the truth that others measure against: Laplace, HMC and Stan on two logistic models",

@@ -20,7 +20,7 @@ using nlohmann::ordered_json;
 constexpr Index kDimension = 5;
 constexpr Index kShortcutBatch = 20;  // rows a minibatch
 constexpr Index kShortcutChains = 32;
-constexpr double kGain = 2.0 * kShortcutBatch / (kEffective + kShortcutBatch);
+constexpr double kShortcutGain = 2.0 * kShortcutBatch / (kEffective + kShortcutBatch);
 
 MatrixXd normals(std::uint64_t seed, std::uint64_t step, Index columns) {
   MatrixXd z(kDimension, columns);
@@ -58,7 +58,7 @@ ordered_json replayed(std::uint64_t seed, bool shared) {
         mean.setZero();
         for (const std::uint32_t slot : slots) mean += rows.col(slot) / kShortcutBatch;
       }
-      chains.col(k) += kGain * (mean - chains.col(k));
+      chains.col(k) += kShortcutGain * (mean - chains.col(k));
     }
   }
   return judged(chains, 1.0 / kEffective);
@@ -69,7 +69,7 @@ ordered_json fresh(std::uint64_t seed) {
   const MatrixXd means = normals(seed, 3, 400) / std::sqrt(double{kShortcutBatch});
   MatrixXd chains = started(seed, VectorXd::Zero(kDimension));
   for (Index t = 0; t < means.cols(); ++t) {
-    chains += kGain * (means.col(t).replicate(1, kShortcutChains) - chains);
+    chains += kShortcutGain * (means.col(t).replicate(1, kShortcutChains) - chains);
   }
   return judged(chains, 1.0 / kEffective);
 }
@@ -93,7 +93,7 @@ ordered_json shuffled(std::uint64_t seed) {
       VectorXd mean = VectorXd::Zero(kDimension);
       for (std::size_t i = first; i < first + kShortcutBatch; ++i)
         mean += rows.col(order[i]) / kShortcutBatch;
-      theta += kGain * (mean - theta);
+      theta += kShortcutGain * (mean - theta);
       squares += (theta - centre).cwiseAbs2();
     }
   }
@@ -107,7 +107,7 @@ ordered_json ring(std::uint64_t seed) {
   VectorXd theta = VectorXd::Zero(kDimension);
   MatrixXd kept(kDimension, kShortcutChains);
   for (Index t = 0; t < means.cols(); ++t) {
-    theta += kGain * (means.col(t) - theta);
+    theta += kShortcutGain * (means.col(t) - theta);
     if (t >= kMoves) kept.col((t - kMoves) * kShortcutChains / kMoves) = theta;
   }
   return judged(kept, 1.0 / kEffective);
@@ -186,13 +186,13 @@ ordered_json scored(std::uint64_t seed, double alpha) {
 // epoch, with the epochs before it.
 double shuffled_spread() {
   constexpr double kRows = kEffective;
-  constexpr double kRest = 1 - kGain;
+  constexpr double kRest = 1 - kShortcutGain;
   constexpr Index kEpoch = kEffective / kShortcutBatch;
   const auto own = [](Index moves) {
     double squares = 0;
     double sum = 0;
     for (Index i = 0; i < moves; ++i) {
-      const double weight = kGain * std::pow(kRest, i);
+      const double weight = kShortcutGain * std::pow(kRest, i);
       squares += weight * weight;
       sum += weight;
     }
