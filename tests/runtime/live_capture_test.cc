@@ -27,6 +27,10 @@ std::string difference_of_learners(TestEngine& one, TestEngine& other) {
              section.name == "learner" || section.name == "window" ||
              section.name == "times of rows" || section.name == "events";
     });
+    // Whether rows have outrun the learner says which head it takes next. A driven engine is told.
+    for (SavedState::Section& section : all.sections) {
+      if (section.name == "schedule") section.bits.back() = 0;
+    }
     return all;
   };
   return difference(state(one), state(other));

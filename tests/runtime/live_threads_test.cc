@@ -1,6 +1,7 @@
 // Writer, learner and readers on threads of their own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -18,6 +19,7 @@ struct ReaderReport {
   std::uint64_t not_finite = 0;
   std::uint64_t backwards = 0;
   std::uint64_t inconsistent = 0;
+  std::atomic<std::uint64_t> all{0};  // answers, for another thread
 };
 
 // Asks until told to stop; alternates between all kinds of question.
@@ -41,6 +43,7 @@ void read(Engine& engine, Reader reader, const std::atomic<bool>& stop, ReaderRe
     ++report.answers;
   };
   while (!stop.load(std::memory_order_relaxed)) {
+    report.all.store(report.answers, std::memory_order_relaxed);
     note(reader.predict(request, answers, p));
     for (const PredictiveSummary& s : answers) {
       report.not_finite += !std::isfinite(s.mean) || !(s.sd > 0) || !std::isfinite(s.thompson);
@@ -80,8 +83,15 @@ void run_live(const char* model, IdleStrategy::Kind idle, std::uint32_t learner_
   // This thread observes.
   std::uint64_t sent = 0;
   std::uint64_t accepted = 0;
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1200);
-  while (std::chrono::steady_clock::now() < end) {
+  // For a while, and on a slow machine until all have had enough to do.
+  const auto begin = std::chrono::steady_clock::now();
+  const auto enough = [&] {
+    return accepted > 3 * 4000 && engine->counters().get(RuntimeCounter::kSnapshots) > 10 &&
+           std::ranges::all_of(reports, [](const ReaderReport& r) { return r.all.load() > 100; });
+  };
+  for (auto now = begin; now < begin + std::chrono::milliseconds(1200) ||
+                         (!enough() && now < begin + std::chrono::minutes(2));
+       now = std::chrono::steady_clock::now()) {
     const auto at = static_cast<Index>(sent % 4000);
     const ObserveResult result =
         engine->observe(TestEngine::batch(data, at, std::min<Index>(100, 4000 - at)), {});
