@@ -25,10 +25,8 @@ constexpr double kContracted = 1.1;
 // Draws are retained so often while each chain draws as many rows as there are: close together
 // while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
 constexpr std::uint64_t kDrawsAPass = 16;
-// Columns that are looked at for each that a move has touched: at most, and as long as all draws
-// that are served are of one pass.
-constexpr double kMostColumnsATouch = 4;
-constexpr double kColumnsATouch = 0.6;
+// Columns that are looked at for each that a move of a chain has touched.
+constexpr double kColumnsATouch = 4;
 // The pass of the bound takes a row for so many moves of each chain, or for each while no rows
 // come; while there are few rows, and each doubles what is known, it takes all of them so many
 // times.
@@ -215,13 +213,10 @@ void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
 
 // Retaining looks at every column that has had a row, which costs less than a move that touches it.
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
-  const double touched = sampler_.met_columns() / sampler_.mean_nonzeros();
-  const auto rows = cursor_.rows();
+  const double columns = sampler_.met_columns() / (kColumnsATouch * sampler_.mean_nonzeros());
   const bool rows_came = retained_head_ != cursor_.head();
-  const auto least = static_cast<std::uint64_t>(touched / kMostColumnsATouch);
-  const auto most = static_cast<std::uint64_t>(touched / kColumnsATouch);
-  return std::max({std::uint64_t{kMovesARound}, rows / (rows_came ? kDrawsAPass : 1), least,
-                   std::min(most, rows / draws_.count())});
+  return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (rows_came ? kDrawsAPass : 1),
+                   static_cast<std::uint64_t>(columns)});
 }
 
 // Where the chains stand becomes draws, as of now.

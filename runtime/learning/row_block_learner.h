@@ -22,11 +22,11 @@ namespace windhover {
 
 // Structure::kDiagonal. The chains move on one row at a time, drawn from the window with
 // replacement (samplers/row_blocks/row_block_langevin.h). Answers come from where the chains stand
-// and where they stood lately: while rows come, in the last pass or two, at R = 4 a quarter or half
-// a window of rows. Provenance::sequence is that of the newest. There is no cold start but for the
-// location and scale of y, where it has some, which the first 100 rows say: chains begin as draws
-// from the prior. Where later rows contradict that by far, they begin again. With kAdaptive the
-// prior is what rows before the window's have made of it (samplers/row_blocks/condensed_past.h).
+// and where they stood lately: while rows come, in the last two passes, at R = 4 half a window of
+// rows. Provenance::sequence is that of the newest. There is no cold start but for the location and
+// scale of y, where it has some, which the first 100 rows say: chains begin as draws from the
+// prior. Where later rows contradict that by far, they begin again. With kAdaptive the prior is
+// what rows before the window's have made of it (samplers/row_blocks/condensed_past.h).
 //
 // Nothing here looks for drift, dependent rows, misfit or a prior that the rows contradict: what
 // answers say of these is NaN. Their scores tell (EngineConfig::score_predictions).

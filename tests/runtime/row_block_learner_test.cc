@@ -165,31 +165,6 @@ TEST(RowBlockLearner, EveryRowIsInTheDrawsAtRest) {
   }
 }
 
-// While rows come: sixteen times a pass, but where that would look at more columns than moves touch
-// so often that the eight groups that are served are of one pass.
-TEST(RowBlockLearner, RetainsLessOftenWhereColumnsAreMany) {
-  for (const std::uint32_t features : {40U, 8'192U}) {
-    const SparseRows data = rows_of(24'576, features, 4, truth_of(features, 0.5), 5);
-    EngineConfig config = config_of(features, 4);
-    config.window_size = 4'096;
-    config.draws_per_observation = 1;
-    config.sampler.chains = 4;
-    config.retained_draws = 32;
-    TestEngine engine(config);
-    const auto feed_in_turns = [&](std::size_t first, std::size_t last) {
-      for (; first < last; first += 64) {
-        feed(engine, data, first, first + 64);
-        engine->poll(1);
-      }
-    };
-    feed_in_turns(0, 16'384);
-    const std::uint64_t before = engine->counters().get(RuntimeCounter::kSnapshots);
-    feed_in_turns(16'384, 24'576);
-    const std::uint64_t published = engine->counters().get(RuntimeCounter::kSnapshots) - before;
-    EXPECT_EQ(published, features == 40 ? 2 * 16 : 2 * 8);
-  }
-}
-
 TEST(RowBlockLearner, WarmsUpFirst) {
   constexpr std::uint32_t kFeatures = 100;
   const SparseRows data = rows_of(2'000, kFeatures, 4, truth_of(kFeatures, 0.5), 1);
