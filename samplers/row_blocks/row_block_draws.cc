@@ -19,10 +19,6 @@ constexpr double kCaughtUp = 0.1;
 // Where at least one column in so many has had a row all of them are looked at, in their order:
 // what lies side by side is read three times as fast.
 constexpr std::uint32_t kScanned = 4;
-// From so many columns on they are not looked at whenever draws are retained, but only once moves
-// have touched as many as this many times all of them.
-constexpr std::uint32_t kManyColumns = 1U << 15;
-constexpr double kTouchesASurvey = 3;
 // As many rows as there are columns that are known from rows, the heaviest, leave the others at
 // least this share of all weight.
 constexpr double kLeastShare = 0.05;
@@ -134,17 +130,8 @@ void RowBlockLangevin::for_met_columns(const Use& use) const noexcept {
   if (count > 0) use(std::span<const std::uint32_t>(columns).first(count));
 }
 
-// Whether what survey() says may be too old. It looks at every column, a move at those of a row.
-bool RowBlockLangevin::survey_due() const noexcept {
-  const double columns = met_count_;
-  const auto moves = static_cast<double>((moves_ - surveyed_moves_) / chains_);
-  return columns < kManyColumns || moves * mean_nonzeros() >= kTouchesASurvey * columns ||
-         std::isnan(lag_);
-}
-
 // How far chains are off, and what rows know, on average over the columns.
 void RowBlockLangevin::survey() noexcept {
-  surveyed_moves_ = moves_;
   const auto dispersion = static_cast<float>(dispersion_.value());
   ColumnSurvey all{0, 0, 0, 0, 0};
   double held_by_prior = 0;
@@ -182,7 +169,7 @@ void RowBlockLangevin::survey() noexcept {
 
 void RowBlockLangevin::retain() noexcept {
   if (precision_.changed() && past_.worth() == 0) stretch();
-  if (survey_due()) survey();
+  survey();
   if (dispersion_.learned()) {
     const double weight = weights_.mean() * static_cast<double>(rows_ + aside_);
     dispersion_.end(rows_, weight, chains_, informed_);

@@ -297,7 +297,6 @@ class RowBlockLangevin {
   std::size_t block_width() const noexcept { return std::size_t{layout_.max_nonzeros()} + 1; }
   double share_of(std::size_t n) const noexcept;
   double mean_force(std::uint32_t column, double precision) const noexcept;
-  bool survey_due() const noexcept;
   void survey() noexcept;
   template <class Use>
   void for_met_columns(const Use& use) const noexcept;
@@ -362,7 +361,6 @@ class RowBlockLangevin {
   double mean_curvature_ = 0;  // mean of h, likewise
   double virial_ = 0;          // of the numbers whose mean is spread_ratio(), over half a pass, ...
   double virial_weights_ = 0;  // ... and of what they count
-  std::uint64_t surveyed_moves_ = 0;  // of the last survey(), which says what follows
   double lag_ = 0;                    // what lag() says
   double informed_ = 0;               // columns, each as far as its rows know of it
   double held_by_prior_ = 0;          // columns, each as far as the prior holds it

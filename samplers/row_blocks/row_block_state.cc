@@ -78,7 +78,7 @@ void RowBlockLangevin::reset() noexcept {
   }
   set_units({});
   met_count_ = 0;
-  nonzeros_ = rows_ = aside_ = moves_ = surveyed_moves_ = 0;
+  nonzeros_ = rows_ = aside_ = moves_ = 0;
   lag_ = std::numeric_limits<double>::quiet_NaN();
   change_ = 0;
   virial_ = virial_weights_ = informed_ = held_by_prior_ = unsettled_ = 0;
@@ -117,9 +117,9 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   const auto bits = [&](float* numbers, std::size_t count) {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
-  visitor.section("row blocks", 5);
+  visitor.section("row blocks", 4);
   visitor.values(met_count_, nonzeros_, rows_, aside_, moves_, change_, mean_curvature_, virial_,
-                 virial_weights_, surveyed_moves_, lag_, informed_, held_by_prior_, unsettled_);
+                 virial_weights_, lag_, informed_, held_by_prior_, unsettled_);
   visitor.visit(std::span(met_, columns_));
   bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
   visitor.visit(intercept_force_, chains_);

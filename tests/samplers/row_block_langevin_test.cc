@@ -240,34 +240,6 @@ TEST(RowBlockLangevin, PrecisionBeginsAtWhatRowsHave) {
   EXPECT_NEAR(chains->prior_precision(), 4 / 6.25, 1e-9);
 }
 
-// From 2^15 columns on what chains say of all of them is looked at once moves have touched three
-// times as many; before there is anything to say, at once.
-TEST(RowBlockLangevin, ManyColumnsAreLookedAtWhenMovesHaveTouchedThem) {
-  constexpr std::uint32_t kWidth = 64;
-  for (const std::uint32_t columns : {1U << 14, 1U << 16}) {
-    ModelConfig model = model_of(columns, kWidth, 1);
-    model.intercept = false;
-    SparseData data(model);
-    std::vector<std::uint32_t> indices(kWidth);
-    for (std::uint32_t column = 0; column < columns; column += kWidth) {
-      std::iota(indices.begin(), indices.end(), column);
-      data.add(indices, std::vector<double>(kWidth, 1), uniform(column) < 0.5);
-    }
-    Chains chains(model, 4, data.size(), 1);
-    for (std::uint32_t i = 0; i < data.size(); ++i) chains->enter(data.row(i), i);
-    chains->retain();
-    const double first = chains->lag();
-    EXPECT_GT(first, 0);
-    // Each move touches as many columns as a row has.
-    chains.move(data, 0, data.size(), 3 * data.size() - 1);
-    chains->retain();
-    EXPECT_EQ(chains->lag() == first, columns == 1U << 16);
-    chains.move(data, 0, data.size(), 1);
-    chains->retain();
-    EXPECT_NE(chains->lag(), first);
-  }
-}
-
 TEST(RowBlockLangevin, HeapIsNotCalled) {
   const ModelConfig model = model_of(kCrossed, 3, 1);
   const SparseData data = crossed_rows(model, 50);
