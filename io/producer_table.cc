@@ -179,14 +179,14 @@ Status ProducerTable::set(std::uint64_t producer, std::uint64_t next) noexcept {
 
 Status ProducerTable::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("producers");
-  std::size_t count = size() + 1;
+  std::size_t count = size() + (forgotten_ > 0 ? 1 : 0);
   visitor.value(count);
   if (!visitor.restores()) {
     // Not the entry's own: what a visitor does to what it is shown must not move it.
     const auto show = [&](std::uint64_t producer, std::uint64_t next) {
       visitor.values(producer, next);
     };
-    show(kNoProducer, forgotten_);
+    if (forgotten_ > 0) show(kNoProducer, forgotten_);
     for (std::uint32_t i = oldest_; i != kNone; i = entries_[i].newer) {
       show(entries_[i].producer, entries_[i].next);
     }

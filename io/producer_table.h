@@ -115,8 +115,9 @@ class ProducerTable {
   Status set(std::uint64_t producer, std::uint64_t next) noexcept;
 
   // Shows every producer and what is expected of it, passing ones in the order in which they fell
-  // silent, and before them kNoProducer; a visitor that restores replaces them all, as set() does.
-  // kMalformed or kTooLarge, with the table empty, when it brings what cannot be.
+  // silent, and before them kNoProducer where one has been forgotten; a visitor that restores
+  // replaces them all, as set() does. kMalformed or kTooLarge, with the table empty, when it brings
+  // what cannot be.
   Status visit_state(StateVisitor& visitor) noexcept;
 
   // Any thread.

@@ -61,26 +61,19 @@ Status ProducerCapture::write(Sink& sink) const noexcept {
   return status;
 }
 
-Result<std::uint64_t> ProducerCapture::read(Source& source, ProducerTable& table) noexcept {
+Status ProducerCapture::read(Source& source, ProducerTable& table) noexcept {
   std::array<std::byte, 16> bytes;
   Status status = source.read(std::span(bytes).first(8));
-  const std::uint64_t count = ok(status) ? load_number(bytes.data()) : 0;
-  std::uint64_t passing = 0;
-  bool tells_forgotten = false;
+  if (!ok(status)) return status;
+  const std::uint64_t count = load_number(bytes.data());
   for (std::uint64_t i = 0; i < count && ok(status); ++i) {
     status = source.read(bytes);
-    if (!ok(status)) break;
+    if (!ok(status)) return status;
     const std::uint64_t producer = load_number(bytes.data());
-    const bool twice = producer != 0 && table.at(producer).producer != 0;
-    if (producer == kNoProducer)
-      tells_forgotten = true;
-    else
-      passing += is_passing(producer) ? 1 : 0;
-    status = twice || producer == 0 ? Status::kMalformed
-                                    : table.set(producer, load_number(bytes.data() + 8));
+    if (producer == 0 || table.at(producer).producer != 0) return Status::kMalformed;
+    status = table.set(producer, load_number(bytes.data() + 8));
   }
-  if (!ok(status)) return Error{status, "the producers cannot be read"};
-  return tells_forgotten ? 0 : passing;
+  return status;
 }
 
 }  // namespace windhover

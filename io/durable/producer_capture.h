@@ -8,7 +8,6 @@
 
 #include "windhover/io/producer_table.h"
 #include "windhover/platform/arena.h"
-#include "windhover/platform/result.h"
 #include "windhover/runtime/checkpoint/sink.h"
 
 namespace windhover {
@@ -38,11 +37,9 @@ class ProducerCapture {
   // O(the table's capacity).
   void take(ProducerTable& table, std::uint64_t head, std::uint64_t frames) noexcept;
 
-  // What write() wrote goes into the table, which nobody uses. Gives how many passing producers
-  // there are of a version that forgot none: their numbers may have been given, and may be
-  // forgotten now. kMalformed, kTooLarge (more than the table holds), or what the source said; the
-  // table may then hold a part.
-  static Result<std::uint64_t> read(Source& source, ProducerTable& table) noexcept;
+  // What write() wrote goes into the table, which nobody uses. kMalformed, kTooLarge (more than the
+  // table holds), or what the source said; the table may then hold a part.
+  static Status read(Source& source, ProducerTable& table) noexcept;
 
  private:
   enum class State : std::uint8_t { kIdle, kRequested, kTaken };

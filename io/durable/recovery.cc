@@ -92,18 +92,12 @@ Result<bool> Persistence::recover() {
     return open_log(0);
   }
   CheckpointReader& checkpoint = newest.value();
-  const Result<std::uint64_t> perhaps_given = ProducerCapture::read(checkpoint, producers_);
-  if (!perhaps_given.ok()) {
+  if (!ok(ProducerCapture::read(checkpoint, producers_))) {
     return fail({}, "server.max_producers = " + std::to_string(producers_.capacity()) +
                         " is smaller than the number of producers that the checkpoint knows");
   }
   const Result<bool> restored = engine_.restore(checkpoint);
   if (!restored.ok()) return fail(restored.error(), "the newest checkpoint cannot be taken up");
-  if (perhaps_given.value() > 0) {
-    add_remark(std::to_string(perhaps_given.value()) +
-               " producers of an earlier version have numbers from 2^63 on, which may be forgotten "
-               "now where server.max_producers leaves no room: give numbers below 2^63");
-  }
   checkpoints_.head.store(checkpoint.facts().head, std::memory_order_relaxed);
   instance_ = checkpoint.facts().instance;
   // Without a log what came after the checkpoint is gone: another history goes on from here.

@@ -148,7 +148,7 @@ TEST_F(ProducerTableTest, StateComesBackInATableWithAnotherHash) {
   }
   Tape tape;
   ASSERT_EQ(table_.visit_state(tape), Status::kOk);
-  EXPECT_EQ(tape.numbers.size(), 23U);
+  EXPECT_EQ(tape.numbers.size(), 21U);
   tape.restoring = true;
   MappedBlock block(1 << 16);
   Arena arena(block.bytes());
