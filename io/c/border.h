@@ -48,11 +48,11 @@ void begin(const T& defaults, T* to, std::size_t size, std::size_t first = sizeo
   if (size > 0) give(defaults, to);
 }
 
-// Of a pointer to results that may be NULL.
+// Of a pointer to results that may be NULL. `first`: the smallest size that they ever had.
 template <class T>
-windhover_status check_wanted(const T* wanted) noexcept {
+windhover_status check_wanted(const T* wanted, std::size_t first = sizeof(T)) noexcept {
   if (wanted == nullptr) return WINDHOVER_OK;
-  return wanted->struct_size < sizeof(T) ? WINDHOVER_INVALID_ARGUMENT : WINDHOVER_OK;
+  return wanted->struct_size < first ? WINDHOVER_INVALID_ARGUMENT : WINDHOVER_OK;
 }
 
 // Whether the arrays are there that the counts speak of.

@@ -32,6 +32,8 @@ ClientOptions options_of(const windhover_client_options& o) {
   return c;
 }
 
+constexpr std::size_t kFirstServer = offsetof(windhover_server, network);
+
 static_assert(static_cast<int>(v1::DURABILITY_UNSPECIFIED) == WINDHOVER_DURABILITY_ANY &&
               static_cast<int>(v1::DURABILITY_MEMORY) == WINDHOVER_DURABILITY_MEMORY &&
               static_cast<int>(v1::DURABILITY_LOGGED) == WINDHOVER_DURABILITY_LOGGED);
@@ -54,7 +56,7 @@ void windhover_client_options_init(windhover_client_options* options, size_t siz
 }
 
 void windhover_server_init(windhover_server* server, size_t size) {
-  windhover::begin({}, server, size);
+  windhover::begin({}, server, size, windhover::kFirstServer);
 }
 
 void windhover_totals_init(windhover_totals* totals, size_t size) {
@@ -137,7 +139,7 @@ windhover_status windhover_client_leave_missing(windhover_client* client) {
 
 windhover_status windhover_client_server(const windhover_client* client, windhover_server* server) {
   if (client == nullptr || server == nullptr) return WINDHOVER_INVALID_ARGUMENT;
-  const auto status = windhover::check_wanted(server);
+  const auto status = windhover::check_wanted(server, windhover::kFirstServer);
   if (status != WINDHOVER_OK) return status;
   if (!client->client.connected()) return WINDHOVER_CLOSED;
   const windhover::v1::Welcome& welcome = client->client.welcome();
@@ -147,8 +149,8 @@ windhover_status windhover_client_server(const windhover_client* client, windhov
   out.classes = welcome.classes();
   out.max_nonzeros = welcome.max_nonzeros();
   out.max_query_rows = welcome.max_query_rows();
-  out.network = welcome.network() ? 1 : 0;
   out.fingerprint = welcome.fingerprint();
+  out.network = welcome.network() ? 1 : 0;
   windhover::give(out, server);
   return WINDHOVER_OK;
 }

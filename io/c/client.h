@@ -89,8 +89,8 @@ typedef struct windhover_server {
   uint32_t features, dimension, classes; /* classes: softmax; otherwise 0 */
   uint32_t max_nonzeros;                 /* 0: rows are dense */
   uint32_t max_query_rows;
-  int32_t network; /* 1: its parameters are weights, none of which is the coefficient of a column */
   uint64_t fingerprint;
+  int32_t network; /* 1: its parameters are weights, none of which is the coefficient of a column */
 } windhover_server;
 WINDHOVER_API void windhover_server_init(windhover_server* server, size_t size);
 WINDHOVER_API windhover_status windhover_client_server(const windhover_client* client,

@@ -17,7 +17,7 @@ struct LogProgress {
   // Frames below are on disk or in the commit under way.
   std::atomic<std::uint64_t> committing_frames{0};
   std::atomic<std::uint64_t> commits{0};
-  std::atomic<std::uint64_t> failures{0};  // commits that failed and were tried again
+  std::atomic<std::uint64_t> failures{0};  // commits and reads that failed and were tried again
   // Seals (LogWriter::seal) that failed, and the errno of the last.
   std::atomic<std::uint64_t> seal_failures{0};
   std::atomic<int> seal_error_number{0};

@@ -167,7 +167,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   if (end.approached) {
     begin_burn_in();
   } else if (phase_ == Phase::kBurnIn && leave_laplace()) {
-    law_moved_ = law_moved_ || forgets_slowly();
+    law_moved_ = law_moved_ || (forgets_slowly() && !rests());
   }
   if (!sampling()) return;
   // The posterior was another one, chains were wider by a law that knew less noise and now forget

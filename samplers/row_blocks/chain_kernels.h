@@ -99,7 +99,7 @@ struct ChainKernels {
                      std::uint32_t chains, double* eta);
   // r and h of a logistic row (logistic_at()) at eta[c] + more, in single precision: within 10^-6
   // of what exact arithmetic gives, in relative terms, and as much again for each 10 that eta is
-  // from 0. `sign`: 1 where y is 0, -1 where it is 1.
+  // from 0, up to 87; beyond they stay as they are there. `sign`: 1 where y is 0, -1 where it is 1.
   ChainResponses (*logistic)(const double* eta, double more, float sign, std::uint32_t chains,
                              float* residual, float* curvature);
   // along[c] = sum of scatter_j z_jc; `normals` holds a number a column and chain.

@@ -361,10 +361,10 @@ class RowBlockLangevin {
   double mean_curvature_ = 0;  // mean of h, likewise
   double virial_ = 0;          // of the numbers whose mean is spread_ratio(), over half a pass, ...
   double virial_weights_ = 0;  // ... and of what they count
-  double lag_ = 0;                    // what lag() says
-  double informed_ = 0;               // columns, each as far as its rows know of it
-  double held_by_prior_ = 0;          // columns, each as far as the prior holds it
-  double unsettled_ = 0;              // what unsettled() says
+  double lag_ = 0;             // what lag() says
+  double informed_ = 0;        // columns, each as far as its rows know of it
+  double held_by_prior_ = 0;   // columns, each as far as the prior holds it
+  double unsettled_ = 0;       // what unsettled() says
 };
 
 }  // namespace windhover

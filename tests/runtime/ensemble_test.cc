@@ -278,6 +278,23 @@ TEST(SamplingRunAlone, NoiseFollowsChainsThatForgetSlowly) {
   }
 }
 
+// Chains that forget for ever rest in their burn-in, and then no pass asks for another.
+TEST(SamplingRunAlone, ChainsThatForgetForEverAskForNoPassAtRest) {
+  Chains c(1, "poisson", 30);
+  ASSERT_TRUE(c.run.start());
+  c.run.follow_pass(c.run.end_pass(true), false, false);
+  c.ensemble.follow(0, true, nullptr);
+  c.run.follow_pass(c.run.end_pass(true), false, false);
+  ASSERT_EQ(c.run.phase(), Learner::Phase::kBurnIn);
+  for (std::uint64_t round = 1; !c.run.rests(); ++round) {
+    ASSERT_LT(round, 200'000U);
+    (void)c.move(round);
+  }
+  ASSERT_EQ(c.run.phase(), Learner::Phase::kBurnIn);
+  c.run.follow_pass(c.run.end_pass(true), false, false);
+  EXPECT_FALSE(c.run.law_moved());
+}
+
 TEST(SamplingRunAlone, ALossAsksForNewDrawsButNotForEver) {
   Chains c;
   ASSERT_TRUE(c.run.start());

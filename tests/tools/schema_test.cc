@@ -148,6 +148,8 @@ TEST(Schema, GivesTheSameNumbersSparse) {
   EXPECT_EQ(spread, a.values);
 }
 
+using Unlisted = std::vector<std::pair<std::string, std::string>>;
+
 TEST(Schema, EncodesAQuestionByName) {
   const Schema schema = parsed(kFlights);
   const EncodedRow direct = schema.encode(
@@ -159,7 +161,26 @@ TEST(Schema, EncodesAQuestionByName) {
   EXPECT_TRUE(direct.unlisted.empty());
   const EncodedRow elsewhere = schema.encode(
       {{"distance", "1200"}, {"hour", "6"}, {"origin", "QQQ"}, {"destination", "LAX"}});
-  EXPECT_EQ(elsewhere.unlisted, std::vector<std::string>{"origin"});
+  EXPECT_EQ(elsewhere.unlisted, (Unlisted{{"origin", "QQQ"}}));
+}
+
+TEST(Schema, ADerivedCategoryThatIsNotListedIsToldByWhatItIs) {
+  const Schema schema = parsed(R"(
+target = "delay"
+positive_above = 15
+
+[derived.hour]
+from = "date"
+format = "MMDDhhmm"
+part = "hour"
+
+[[feature]]
+field = "hour"
+kind = "category"
+categories = ["6", "18"]
+other = "column"
+)");
+  EXPECT_EQ(schema.encode({{"date", "01010900"}}).unlisted, (Unlisted{{"hour", "9"}}));
 }
 
 TEST(Schema, RefusesAQuestionItDoesNotUnderstand) {
@@ -298,7 +319,7 @@ TEST(Schema, FileOfQuestionsSaysWhichCategoriesAreNotListed) {
   EXPECT_TRUE(row.unlisted.empty());
   ASSERT_TRUE(table.next());
   ASSERT_TRUE(encoder.encode(table, row));
-  EXPECT_EQ(row.unlisted, std::vector<std::string>{"origin"});
+  EXPECT_EQ(row.unlisted, (Unlisted{{"origin", "XYZ"}}));
 }
 
 }  // namespace

@@ -95,10 +95,7 @@ QuestionRows from_fields(const Schema& schema, const std::vector<WhatIf>& questi
   for (const WhatIf& question : questions) {
     const EncodedRow row = schema.encode(question.fields);
     q.add(row, schema);
-    for (const std::string& field : row.unlisted) {
-      // Of a derived field the one that it is derived from is given.
-      const auto given = question.fields.find(field);
-      const std::string value = given != question.fields.end() ? given->second : "";
+    for (const auto& [field, value] : row.unlisted) {
       if (!unlisted.insert(field + "=" + value).second) continue;
       fmt::print(stderr, "note: {}\n", unlisted_text(schema, field, value));
     }

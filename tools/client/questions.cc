@@ -226,13 +226,7 @@ class Answerer {
     constexpr std::size_t kMostNotes = 20;
     if (row.unlisted.empty()) return;
     ++report_.unlisted;
-    for (const std::string& field : row.unlisted) {
-      const auto& columns = table_.columns();
-      const auto column = std::find(columns.begin(), columns.end(), field);
-      const std::string value =
-          column == columns.end()
-              ? ""
-              : std::string(table_.text(static_cast<std::size_t>(column - columns.begin())));
+    for (const auto& [field, value] : row.unlisted) {
       if (notes_.size() == kMostNotes || !notes_.insert(field + "=" + value).second) continue;
       if (file_.on_unlisted) {
         file_.on_unlisted(

@@ -113,7 +113,9 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
     }
     const Cell cell = schema_.encode_cell(r, text, row, scaled_);
     if (cell == Cell::kEncoded) {
-      if (!target_column_ && !schema_.lists(r, text)) row.unlisted.push_back(parts.rules[r].field);
+      if (!target_column_ && !schema_.lists(r, text)) {
+        row.unlisted.emplace_back(parts.rules[r].field, text);
+      }
       continue;
     }
     return skip(table, source.column, row, schema_.refusal(r, cell, text));

@@ -107,8 +107,8 @@ struct EncodedRow {
   double offset = 0;  // also of a question that does not give its field
   double weight = 1;  // of questions always
   double trials = 1;  // also of a question that does not give its field
-  // Of a question: the fields whose category is not listed, so that it is taken as any other.
-  std::vector<std::string> unlisted;
+  // Of a question: a field and its category, which is not listed, so that it is taken as any other.
+  std::vector<std::pair<std::string, std::string>> unlisted;
   // Of hashed features: what has a bucket, each time it is there, and by rule the words beyond the
   // most that a row may have.
   std::vector<HashedText> hashed;

@@ -97,7 +97,7 @@ EncodedRow Schema::encode(const std::map<std::string, std::string>& fields) cons
           fmt::format("{} = \"{}\" is not allowed: {} is expected", rule.field, text,
                       category ? "one of its categories" : reads_text(rule.reads, parts_.numbers)));
     }
-    if (!lists(r, text)) row.unlisted.push_back(rule.field);
+    if (!lists(r, text)) row.unlisted.emplace_back(rule.field, text);
   }
   if (const auto column = overflown(row, std::numeric_limits<double>::max())) {
     throw UserError(

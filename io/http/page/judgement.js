@@ -92,5 +92,5 @@ export function learning(seen) {
 
 // Why there is no score, of so many rows that have come.
 export const noneScored = (offered) => (offered > 0
-  ? `No prediction has been scored yet: none of the ${whole(offered)} rows that came found an answer to be predicted by before it was learned from. Those that come next will.`
+  ? `No prediction has been scored yet: none of the ${whole(offered)} rows that came found an answer to be predicted by before it was learned from. Rows are, as soon as there is an answer.`
   : "No predictions have been scored yet.");

@@ -146,6 +146,11 @@ static void sends_and_asks(const server* s) {
   CHECK(server.features == 1 && server.dimension == 2 && server.classes == 0 &&
         server.max_nonzeros == 0 && server.max_query_rows > 0 && server.network == 0 &&
         server.fingerprint != 0);
+  /* A program from before `network`. */
+  windhover_server_init(&server, offsetof(windhover_server, network));
+  server.network = 7;
+  CHECK_OK(windhover_client_server(query, &server));
+  CHECK(server.features == 1 && server.fingerprint != 0 && server.network == 7);
   CHECK_STATUS(windhover_client_server(query, NULL), WINDHOVER_INVALID_ARGUMENT);
   server.struct_size = 0;
   CHECK_STATUS(windhover_client_server(query, &server), WINDHOVER_INVALID_ARGUMENT);
