@@ -40,8 +40,9 @@ void Engine::Layout::keep_rows(const Posterior& posterior, const Conformal::Boun
   GivenAnswer answer;
   if (scorer != nullptr) {
     answer.served = conformal;
-    answer.warming_up = posterior.provenance.status == PosteriorStatus::kWarmingUp;
-    answer.scored = scorer->can_score(posterior);
+    answer.use = scorer->use_of(posterior);
+    answer.n_seen = posterior.provenance.n_seen;
+    answer.n_eff = posterior.provenance.n_eff;
   }
   keep_each(*labels, request, first, count, summaries, [&](std::size_t row) -> GivenAnswer* {
     if (scorer == nullptr) return nullptr;

@@ -32,6 +32,7 @@ void PendingLabels::reset() noexcept {
   unused_ = 0;
   settled_ = 0;
   waiting_ = free_ = unread_ = {};
+  judged_ = {};
   read_ = 0;
   written_ = done_ = pending_ = 0;
   // Keys that meet in one bucket are hard to choose for whoever does not know it. Where the kernel
@@ -160,8 +161,10 @@ void PendingLabels::write_answer(std::uint32_t place, const GivenAnswer* answer)
   Place& p = places_[place];
   p.answered = answer != nullptr && given_numbers_ > 0;
   if (!p.answered) return;
-  p.warming_up = answer->warming_up;
-  p.scored = answer->scored;
+  p.use = answer->use;
+  if (p.use == OutcomeUse::kCheck && !judged_.next(answer->n_seen, answer->n_eff)) {
+    p.use = OutcomeUse::kConformal;
+  }
   double* out = std::ranges::copy(answer->numbers, answer_of(place)).out;
   for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
     *out++ = answer->served[i].lower;
@@ -223,8 +226,7 @@ const GivenAnswer* PendingLabels::given(std::uint64_t sequence) noexcept {
   const Place& place = places_[entry->place];
   const double* numbers = answer_of(entry->place);
   read_answer_.numbers = {numbers, given_numbers_};
-  read_answer_.warming_up = place.warming_up;
-  read_answer_.scored = place.scored;
+  read_answer_.use = place.use;
   const double* served = numbers + given_numbers_;
   for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
     read_answer_.served[i] = {served[2 * i], served[2 * i + 1]};

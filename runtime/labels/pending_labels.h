@@ -17,6 +17,7 @@
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/runtime/scoring/conformal.h"
+#include "windhover/runtime/scoring/outcome_use.h"
 #include "windhover/samplers/rows.h"
 
 namespace windhover {
@@ -25,8 +26,10 @@ namespace windhover {
 struct GivenAnswer {
   std::span<const double> numbers;  // Predictor::given()
   Conformal::Bounds served{};       // conformal intervals of then; those of kScoredIntervals count
-  bool warming_up = false;          // the posterior
-  bool scored = true;               // false: there were no units of y yet, the answer says nothing
+  OutcomeUse use = OutcomeUse::kCheck;
+  // Of the posterior, as in its Provenance: so that keep() counts what is for the check. Not kept.
+  std::uint64_t n_seen = 0;
+  std::uint64_t n_eff = 0;
 };
 
 // A key is pending from the question on until its outcome comes, or somebody finds that its time is
@@ -116,7 +119,8 @@ class PendingLabels {
     std::uint32_t bucket;
     std::uint8_t key_bytes;  // 0: the key has gone on to another place
     State state;
-    bool answered, warming_up, scored;
+    OutcomeUse use;
+    bool answered;
   };
   static_assert(sizeof(Place) == 104);
   struct List {
@@ -161,6 +165,7 @@ class PendingLabels {
   std::span<std::uint32_t> buckets_;
   std::span<double> rows_;
   std::span<double> answers_;
+  JudgedRows judged_;
   std::uint64_t hash_seed_ = 0;
   std::uint32_t unused_ = 0;  // places that have never been taken are those from here on
   std::int64_t settled_ = 0;  // keys so far

@@ -49,6 +49,12 @@ Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window&
 
 void Prequential::reset() noexcept { reference_.reset(); }
 
+OutcomeUse Prequential::use_of(const Posterior& posterior) const noexcept {
+  if (learns_units_ && posterior.provenance.n_seen < 2) return OutcomeUse::kNothing;
+  return posterior.provenance.status == PosteriorStatus::kWarmingUp ? OutcomeUse::kScores
+                                                                    : OutcomeUse::kCheck;
+}
+
 // How many of so many rows there is time for.
 std::uint64_t Prequential::affordable(std::uint64_t rows) noexcept {
   const std::int64_t now_ns = clock_.now_ns();
@@ -75,10 +81,8 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
   offered_.store(offered_.load(std::memory_order_relaxed) + rows, std::memory_order_relaxed);
   const Posterior* const posterior = snapshots_.published();
   if (posterior == nullptr) return;
-  const Answer now = {posterior, nullptr, conformal_.bounds(),
-                      posterior->provenance.status == PosteriorStatus::kWarmingUp,
-                      can_score(*posterior)};
-  if (!now.scored) return note_unscored(first, head);
+  const Answer now = {posterior, nullptr, conformal_.bounds(), use_of(*posterior)};
+  if (now.use == OutcomeUse::kNothing) return note_unscored(first, head);
   const std::uint64_t count = affordable(rows);
   for (std::uint64_t i = 0; i < count;) {
     const std::uint64_t end = std::min(count, i + kRowsATime);
@@ -90,8 +94,7 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
       if (given == nullptr) {
         score_row(now, window_.row(sequence));
       } else {
-        score_row({nullptr, given, given->served, given->warming_up, given->scored},
-                  window_.row(sequence));
+        score_row({nullptr, given, given->served, given->use}, window_.row(sequence));
       }
     }
     const std::int64_t took_ns = clock_.now_ns() - begin_ns;
@@ -163,8 +166,17 @@ void Prequential::ask(const Answer& answer, const PredictRequest& request,
   }
 }
 
+// Of an answer that was given before, those who kept it have counted.
+bool Prequential::judges(const Answer& answer) noexcept {
+  if (answer.use != OutcomeUse::kCheck || answer.posterior == nullptr) {
+    return answer.use == OutcomeUse::kCheck;
+  }
+  const Provenance& of = answer.posterior->provenance;
+  return judged_.next(of.n_seen, of.n_eff);
+}
+
 void Prequential::score_row(const Answer& answer, const double* row) noexcept {
-  if (!answer.scored) return add_to_reference(row);
+  if (answer.use == OutcomeUse::kNothing) return add_to_reference(row);
   const RowLayout& layout = window_.layout();
   const double y = row[layout.target_index()];
   PredictRequest request;
@@ -192,8 +204,7 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   score_conformal(answer, request, summary, score);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
-  // What is warming up promises nothing yet.
-  if (!answer.warming_up && score.pit >= 0) check(summary, score, y);
+  if (score.pit >= 0 && judges(answer)) check(summary, score, y);
   add_to_reference(row);
 }
 

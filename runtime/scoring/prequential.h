@@ -14,6 +14,7 @@
 #include "windhover/runtime/prediction/predict.h"
 #include "windhover/runtime/scoring/calibration_check.h"
 #include "windhover/runtime/scoring/conformal.h"
+#include "windhover/runtime/scoring/outcome_use.h"
 #include "windhover/runtime/scoring/reference_forecast.h"
 #include "windhover/runtime/scoring/score_average.h"
 #include "windhover/runtime/window/window.h"
@@ -54,10 +55,8 @@ class Prequential {
   double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing
   double recent_conformal_coverage() const noexcept;  // likewise
   bool failing() const noexcept { return check_.failing(); }
-  // Whether an answer from this posterior is worth a score: in the units of y, once they are known.
-  bool can_score(const Posterior& posterior) const noexcept {
-    return !learns_units_ || posterior.provenance.n_seen >= 2;
-  }
+  // What an answer from this posterior is good for, however many it has given.
+  OutcomeUse use_of(const Posterior& posterior) const noexcept;
   // Where conformal intervals end.
   Conformal::Bounds conformal() const noexcept { return conformal_.bounds(); }
 
@@ -70,13 +69,13 @@ class Prequential {
     const Posterior* posterior;
     const GivenAnswer* given;
     Conformal::Bounds served;  // conformal intervals of then
-    bool warming_up;
-    bool scored;
+    OutcomeUse use;
   };
 
   std::uint64_t affordable(std::uint64_t rows) noexcept;
   void note_unscored(std::uint64_t first, std::uint64_t head) noexcept;
   void score_some(std::uint64_t first, std::uint64_t head) noexcept;
+  bool judges(const Answer& answer) noexcept;
   void score_row(const Answer& answer, const double* row) noexcept;
   void ask(const Answer& answer, const PredictRequest& request,
            PredictiveSummary& summary) noexcept;
@@ -100,6 +99,7 @@ class Prequential {
   ReferenceForecast reference_;
   std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
   CalibrationCheck check_;
+  JudgedRows judged_;
   Conformal conformal_;
   std::atomic<std::uint64_t> offered_{0};
   std::uint64_t scored_ = 0;

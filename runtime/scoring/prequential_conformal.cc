@@ -63,7 +63,7 @@ void Prequential::score_conformal(const Answer& answer, const PredictRequest& as
                              ? std::popcount(ClassShares(summary).set(upper))
                              : (upper - lower) / (2 * normal_quantile(0.95));
   // What is warming up says nothing of how good predictions will be.
-  if (!answer.warming_up) conformal_.add(y);
+  if (answer.use >= OutcomeUse::kConformal) conformal_.add(y);
 }
 
 }  // namespace windhover
