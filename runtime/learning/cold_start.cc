@@ -71,9 +71,7 @@ void ColdStart::begin_pass() noexcept {
   pass_.begin(run_.end >= cursor_.first() + rows_wanted() ? run_.end : cursor_.head());
 }
 
-std::uint64_t ColdStart::rows_wanted() const noexcept {
-  return std::min(run_.rows, cold_start_rows(config_));
-}
+std::uint64_t ColdStart::rows_wanted() const noexcept { return std::min(run_.rows, enough()); }
 
 ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   // The third-order sums are for the mean; far from the mode Newton's method can do without.

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNING_COLD_START_H_
 #define WINDHOVER_RUNTIME_LEARNING_COLD_START_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -43,7 +44,7 @@ class ColdStart {
   Outcome advance(LearnerWorker& worker) noexcept;
   // Whether a run that is over has seen rows enough for chains.
   bool enough_rows() const noexcept {
-    return estimator_.done().count() >= static_cast<double>(cold_start_rows(config_));
+    return estimator_.done().count() >= static_cast<double>(enough());
   }
 
   void visit_state(StateVisitor& visitor) noexcept {
@@ -70,6 +71,11 @@ class ColdStart {
     int halvings = 0;
   };
 
+  // Rows for chains: half of those that a memory of few looks at, as some leave while they are
+  // summed.
+  std::uint64_t enough() const noexcept {
+    return std::min(cold_start_rows(config_), cursor_.ages().rows() / 2);
+  }
   // A pass's anchor stands at what the targets suggest, not at a theta of the model's.
   bool starting() const noexcept { return run_.iterations == 0 && model_->has_start(); }
   void begin_pass() noexcept;

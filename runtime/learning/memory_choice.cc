@@ -89,7 +89,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
 }
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 3);
+  visitor.section("choice of a memory", 4);
   visitor.values(chosen_, running_);
   chosen_ = std::min(chosen_, count_ - 1);  // whatever a damaged copy says
   evidence_.visit_state(visitor);

@@ -23,18 +23,49 @@ void MemoryEvidence::add(const std::array<double, kMost>& losses) noexcept {
       if (std::isnan(better)) continue;
       const double counted = std::clamp(better, -kMostABatch, kMostABatch);
       gained_[a][b] += counted;
-      left_out_[a][b] += std::clamp(better - counted, -kMostOfTail, kMostOfTail);
+      left_out_[a][b] += std::clamp(better - counted, -kMostAnEvent, kMostAnEvent);
     }
   }
 }
 
+// Of those that one has won none is larger than largest_ of it, and the last may be.
+double MemoryEvidence::won_by_events(std::uint32_t better, std::uint32_t worse) const noexcept {
+  const double last = event_[better][worse];
+  const double won = std::max(largest_[better][worse], last);
+  const double lost = std::max(largest_[worse][better], -last);
+  const double sum = events_[better][worse] + last;
+  const double usual = recent_[better][worse];
+  if (sum > 0) return std::max(0.0, sum - won + std::min(usual, 0.0));
+  return std::min(0.0, sum + lost + std::max(usual, 0.0));
+}
+
+// What did not count of a take.
+void MemoryEvidence::add_to_event(std::uint32_t a, std::uint32_t b, double left_out,
+                                  double rows) noexcept {
+  double& last = event_[a][b];
+  if (left_out == 0 || rows > kTailRows) {
+    quiet_[a][b] += rows;
+    return;
+  }
+  if (quiet_[a][b] >= kQuietRows || left_out * last < 0) {
+    events_[a][b] += last;
+    largest_[a][b] = std::max(largest_[a][b], last);
+    last = 0;
+  }
+  quiet_[a][b] = rows;
+  last = std::clamp(last + left_out, -kMostAnEvent, kMostAnEvent);
+}
+
 void MemoryEvidence::end_take(double rows) noexcept {
   const double kept = std::exp(-rows / kTailRows);
+  for (Pairs* pairs : {&recent_, &event_, &events_, &largest_}) {
+    for (auto& of_one : *pairs) {
+      for (double& nats : of_one) nats *= kept;
+    }
+  }
   for (std::uint32_t a = 0; a < kMost; ++a) {
     for (std::uint32_t b = 0; b < kMost; ++b) {
-      const double tail = std::exchange(left_out_[a][b], 0.0);
-      tails_[a][b] = std::clamp(kept * tails_[a][b] + std::clamp(tail, -kMostOfTail, kMostOfTail),
-                                -2 * kEnough, 2 * kEnough);
+      add_to_event(a, b, std::exchange(left_out_[a][b], 0.0), rows);
       const double gained = std::exchange(gained_[a][b], 0.0);
       if (gained == 0) continue;
       squares_[a][b] = kKept * squares_[a][b] + gained * gained;
@@ -42,6 +73,7 @@ void MemoryEvidence::end_take(double rows) noexcept {
       const double usual = std::sqrt(squares_[a][b] / takes_[a][b]);
       const double scaled = usual > kUsual ? gained * (kUsual / usual) : gained;
       ahead_[a][b] = std::clamp(ahead_[a][b] + scaled, 0.0, kEnough);
+      recent_[a][b] += scaled;
     }
   }
 }
@@ -61,7 +93,8 @@ std::uint32_t MemoryEvidence::choose(std::uint32_t chosen, std::uint32_t count) 
 }
 
 void MemoryEvidence::visit_state(StateVisitor& visitor) noexcept {
-  for (Pairs* pairs : {&ahead_, &tails_, &squares_, &takes_}) {
+  for (Pairs* pairs :
+       {&ahead_, &recent_, &event_, &quiet_, &events_, &largest_, &squares_, &takes_}) {
     for (auto& of_one : *pairs) visitor.visit(of_one.data(), kMost);
   }
 }

@@ -21,10 +21,13 @@ namespace windhover {
 // that come one at a time are as good as never scaled.
 //
 // Of one batch no more counts than kMostABatch, so that one outlying row decides nothing. Where
-// noise has long tails a short memory predicts the usual rows better and pays for it in the others:
-// what did not count of them is kept beside, fading. Who has lost kEnough by it is beaten, and has
-// beaten nobody. It takes several takes within some kTailRows rows, never one, so that pieces of
-// more rows than that do not count by it; and it is over kTailRows rows later.
+// noise has long tails a short memory predicts the usual rows better, and pays for it where a row
+// is far from all that it remembers. So what did not count is added up by event, and fades over
+// kTailRows rows. An event is a run of takes that the same one of two has failed at, each within
+// kQuietRows of where the last one began; of larger takes each is one. The largest is left out: an
+// event alone, a jump or a broken sensor, may never come again. Who has lost kEnough by the others,
+// less what it gained meanwhile in usual rows, is beaten, and has beaten nobody. Takes of more than
+// kTailRows rows have no events.
 //
 // One thread. O(kMost^2) a batch.
 class MemoryEvidence {
@@ -44,22 +47,30 @@ class MemoryEvidence {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  static constexpr double kMostABatch = 2;   // nats, outlying rows or not
-  static constexpr double kKept = 0.9;       // of what is usual, from one take to the next
-  static constexpr double kTailRows = 1000;  // over which what did not count fades to 1 / e
-  static constexpr double kMostOfTail = 15;  // nats a take: not enough to decide anything
-  static_assert(kMostOfTail < kEnough && kMostABatch < kEnough);
+  static constexpr double kMostABatch = 2;      // nats, outlying rows or not
+  static constexpr double kKept = 0.9;          // of what is usual, from one take to the next
+  static constexpr double kTailRows = 1000;     // over which events fade to 1 / e
+  static constexpr double kQuietRows = 24;      // that end an event
+  static constexpr double kMostAnEvent = 1000;  // nats
+  static_assert(kMostABatch < kEnough);
   using Pairs = std::array<std::array<double, kMost>, kMost>;
 
+  // Nats by events, as far as usual rows do not speak for the other.
+  double won_by_events(std::uint32_t better, std::uint32_t worse) const noexcept;
   bool has_beaten(std::uint32_t better, std::uint32_t worse) const noexcept {
-    const double tail = tails_[better][worse];
-    return tail >= kEnough || (ahead_[better][worse] >= kEnough && tail > -kEnough);
+    const double events = won_by_events(better, worse);
+    return events >= kEnough || (ahead_[better][worse] >= kEnough && events > -kEnough);
   }
+  void add_to_event(std::uint32_t a, std::uint32_t b, double left_out, double rows) noexcept;
 
   Pairs gained_{};    // [better][worse]: of this take
   Pairs left_out_{};  // likewise, beyond kMostABatch
   Pairs ahead_{};
-  Pairs tails_{};
+  Pairs recent_{};   // as ahead_ gained, but faded
+  Pairs event_{};    // the last one, and ...
+  Pairs quiet_{};    // ... rows since its last take began
+  Pairs events_{};   // those before it, faded
+  Pairs largest_{};  // of them, likewise: of those that `better` has won
   // Of takes, faded; those in which the two have said the same, as at the start, are none.
   Pairs squares_{};
   Pairs takes_{};
