@@ -7,15 +7,6 @@
 namespace windhover {
 namespace {
 
-TEST(CategoriesLegend, IsThereWhereACategoryIsBesideAnIntercept) {
-  using Names = std::vector<std::string>;
-  EXPECT_TRUE(categories_legend(Names{"a", "intercept"}).empty());
-  EXPECT_TRUE(categories_legend(Names{"a", "c=u"}).empty());
-  for (const char* intercept : {"intercept", "yes: intercept"}) {
-    EXPECT_TRUE(says(categories_legend(Names{"a", "c=u", intercept}), "only their differences"));
-  }
-}
-
 TEST(Answers, ClassesHaveTheNamesOfTheSchema) {
   PredictiveSummary summary;
   summary.classes = 3;

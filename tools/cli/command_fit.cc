@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "windhover/tools/cli/against_option.h"
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/engine_options.h"
@@ -44,6 +45,7 @@ IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& resu
     const auto in_sd = [&](const char* key) { return scale * p[key].get<double>(); };
     plot.intervals.push_back({p["name"], in_sd("mean"), in_sd("q5"), in_sd("q95")});
   }
+  if (result.contains("category_effects")) show_category_effects(result["category_effects"], plot);
   return plot;
 }
 
@@ -161,6 +163,7 @@ void add_fit(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--seed", o.fit.seed)->transform(whole_number())->capture_default_str();
   command->add_option("--reference", o.reference, "JSON file with the exact posterior");
+  add_against_option(*command, o.fit.against);
   command->add_flag("--json", o.json, "One JSON object");
   command->add_option("--plot", o.plot,
                       "FILE.svg that gets a picture of the parameters; -: the terminal");

@@ -12,12 +12,15 @@
 #include <utility>
 
 #include "windhover/io/served_model.h"
+#include "windhover/tools/cli/against_option.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/category_effects.h"
 #include "windhover/tools/client/column_units.h"
+#include "windhover/tools/data/shown_text.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -26,6 +29,7 @@ namespace {
 struct PosteriorOptions {
   ServerOptions server;
   std::string schema;
+  std::vector<std::string> against;
   bool json = false;
   bool draws = false;
   std::string plot;
@@ -35,6 +39,8 @@ struct PosteriorOptions {
 struct Parameters {
   std::vector<std::string> names;
   std::optional<ColumnUnits> units;  // nothing: as the server has them
+  std::size_t stride = 0;            // of each class
+  std::vector<CategoryGroup> groups;
 };
 
 Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
@@ -61,7 +67,11 @@ Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
     }
     return parameters;
   }
-  if (schema) parameters.units.emplace(*schema, outputs, intercept);
+  if (schema) {
+    parameters.units.emplace(*schema, outputs, intercept);
+    parameters.groups = category_groups(*schema, o.against);
+  }
+  parameters.stride = names.size();
   if (outputs == 1) return parameters;
   const std::vector<std::string> classes =
       schema ? schema->target_rule().class_names() : std::vector<std::string>{};
@@ -90,6 +100,16 @@ void ask_posterior(Client& client, const Parameters& parameters,
     if (!parameters.units || parameters.units->convert(client, summaries, provenance)) return;
   }
   throw RunError("the posterior changes from question to question; ask without --schema");
+}
+
+// One less the other, of each field's categories: `draws` as in served_category_effects().
+std::vector<CategoryEffect> ask_effects(Client& client, const Parameters& parameters,
+                                        const std::vector<ParameterSummary>& summaries,
+                                        std::uint32_t& draws) {
+  if (parameters.groups.empty()) return {};
+  std::vector<double> means;
+  for (const ParameterSummary& s : summaries) means.push_back(s.mean);
+  return served_category_effects(client, parameters.groups, parameters.stride, means, draws);
 }
 
 // A name may hold what separates cells.
@@ -121,9 +141,11 @@ void print_draws(Client& client, const Parameters& parameters) {
   fmt::print(stderr, "{}\n", describe(provenance));
 }
 
-// On one axis: numbers by their standard deviations. Where an intercept lies there says nothing.
+// On one axis: numbers by their standard deviations. Where an intercept lies there says nothing,
+// and where a category does nothing but by the others of its field.
 void plot_posterior(const PosteriorOptions& o, const Parameters& parameters,
-                    const std::vector<ParameterSummary>& summaries, const Provenance& provenance) {
+                    const std::vector<ParameterSummary>& summaries, const Provenance& provenance,
+                    const nlohmann::ordered_json& effects) {
   const std::optional<ColumnUnits>& units = parameters.units;
   IntervalPlot plot{fmt::format("{} rows, {}", provenance.n_eff, to_string(provenance.status)),
                     units ? kEffectLabel : "parameter, with its 90 % interval",
@@ -134,6 +156,7 @@ void plot_posterior(const PosteriorOptions& o, const Parameters& parameters,
     const ParameterSummary& s = summaries[i];
     plot.intervals.push_back({parameters.names[i], s.mean * scale, s.q5 * scale, s.q95 * scale});
   }
+  show_category_effects(effects, plot);
   draw_intervals(plot, o.plot);
 }
 
@@ -152,7 +175,7 @@ void print_moved(const std::vector<std::string>& names,
   moved.resize(std::min(moved.size(), kMost));
   std::string text;
   for (const std::size_t i : moved) {
-    text += fmt::format("{}{} {:+.1f} sd", text.empty() ? "" : ", ", names[i],
+    text += fmt::format("{}{} {:+.1f} sd", text.empty() ? "" : ", ", shown_text(names[i]),
                         summaries[i].drift_score);
   }
   if (!text.empty()) fmt::print("moved in the newest tenth: {}\n", text);
@@ -174,7 +197,10 @@ void run_posterior(const PosteriorOptions& o) {
   std::vector<ParameterSummary> summaries;
   Provenance provenance;
   ask_posterior(client, parameters, summaries, provenance);
-  if (!o.plot.empty()) return plot_posterior(o, parameters, summaries, provenance);
+  std::uint32_t draws = 0;
+  const std::vector<CategoryEffect> told = ask_effects(client, parameters, summaries, draws);
+  const nlohmann::ordered_json effects = to_json(parameters.groups, told, names, draws);
+  if (!o.plot.empty()) return plot_posterior(o, parameters, summaries, provenance, effects);
   if (o.json) {
     nlohmann::ordered_json out;
     out["parameters"] = nlohmann::ordered_json::array();
@@ -183,12 +209,13 @@ void run_posterior(const PosteriorOptions& o) {
       entry.update(to_json(summaries[i]));
       out["parameters"].push_back(std::move(entry));
     }
+    if (!parameters.groups.empty()) out["category_effects"] = effects;
     out["provenance"] = to_json(provenance);
     fmt::print("{}\n", out.dump(2));
     return;
   }
   std::size_t width = 9;
-  for (const std::string& name : names) width = std::max(width, name.size());
+  for (const std::string& name : names) width = std::max(width, shown_text(name).size());
   fmt::print("{:<{}} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9} {:>8} {:>8} {:>7} {:>9}\n",
              "parameter", width, "mean", "sd", "sd_robust", "q5", "q50", "q95", "mcse_mean",
              "ess_bulk", "ess_tail", "r_hat", "prior");
@@ -197,14 +224,14 @@ void run_posterior(const PosteriorOptions& o) {
     fmt::print(
         "{:<{}} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>10.4g} {:>9.2g} {:>8.0f} "
         "{:>8.0f} {:>7.3f} {:>9.4g}\n",
-        names[i], width, s.mean, s.sd, s.sd_robust, s.q5, s.q50, s.q95, s.mcse_mean, s.ess_bulk,
-        s.ess_tail, s.r_hat, s.prior_precision);
+        shown_text(names[i]), width, s.mean, s.sd, s.sd_robust, s.q5, s.q50, s.q95, s.mcse_mean,
+        s.ess_bulk, s.ess_tail, s.r_hat, s.prior_precision);
   }
   print_moved(names, summaries, provenance);
   fmt::print(
       "{}\n(prior: the precision of each parameter's{})\n({})\n{}", describe(provenance),
       parameters.units ? "; each for one unit of its column, the intercept where all are 0" : "",
-      kChainsLegend, categories_legend(names));
+      kChainsLegend, category_effects_table(effects));
 }
 
 }  // namespace
@@ -216,6 +243,7 @@ void add_posterior(CLI::App& app) {
   command->add_option(
       "--schema", options->schema,
       "TOML schema: names, and parameters for one unit of a column instead of one scale");
+  add_against_option(*command, options->against)->needs("--schema");
   CLI::Option* json = command->add_flag("--json", options->json, "One JSON object");
   command->add_flag("--draws", options->draws, "The draws themselves, as CSV: a line each")
       ->excludes(json);

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/category_effects.h"
 #include "windhover/tools/data/inspect.h"
+#include "windhover/tools/data/shown_text.h"
 
 namespace windhover {
 namespace {
@@ -20,16 +21,18 @@ std::string shown(const ordered_json& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
-std::string table_of(const ordered_json& parameters, const std::vector<std::string>& names) {
+std::string table_of(const ordered_json& parameters) {
   std::size_t width = 9;
-  for (const std::string& name : names) width = std::max(width, name.size());
+  for (const auto& p : parameters) {
+    width = std::max(width, shown_text(p["name"].get<std::string>()).size());
+  }
   std::string out = fmt::format("\n{:<{}}", "parameter", width);
   for (const auto& [key, value] : parameters[0].items()) {
     if (key != "name") out += fmt::format(" {:>10}", key);
   }
   out += "\n";
   for (const auto& p : parameters) {
-    out += fmt::format("{:<{}}", p["name"].get<std::string>(), width);
+    out += fmt::format("{:<{}}", shown_text(p["name"].get<std::string>()), width);
     for (const auto& [key, value] : p.items()) {
       if (key != "name") out += fmt::format(" {:>10}", shown(value));
     }
@@ -43,8 +46,8 @@ std::string hint_of(const ordered_json& result) {
   if (!result.contains("file") || !result["file"]["target"].contains("hint")) return "";
   const ordered_json& target = result["file"]["target"];
   return fmt::format("\nNote: {} was taken for a number, and the model is {}; {}.\n",
-                     target["column"].get<std::string>(), result["model"].get<std::string>(),
-                     target["hint"].get<std::string>());
+                     shown_text(target["column"].get<std::string>()),
+                     result["model"].get<std::string>(), target["hint"].get<std::string>());
 }
 
 }  // namespace
@@ -53,12 +56,13 @@ std::string describe_fit(const ordered_json& result) {
   std::string out;
   if (result.contains("file")) out = describe_file(result["file"], "") + "\n";
   for (const auto& [key, value] : result.items()) {
-    if (key != "parameters" && key != "file") out += fmt::format("{:<24} {}\n", key, shown(value));
+    if (key != "parameters" && key != "file" && key != "category_effects")
+      out += fmt::format("{:<24} {}\n", key, shown(value));
   }
-  std::vector<std::string> names;
-  for (const auto& p : result["parameters"]) names.push_back(p["name"]);
-  out += table_of(result["parameters"], names);
-  out += fmt::format("({})\n", kChainsLegend) + categories_legend(names);
+  out += table_of(result["parameters"]) + fmt::format("({})\n", kChainsLegend);
+  if (result.contains("category_effects")) {
+    out += category_effects_table(result["category_effects"]);
+  }
   return out + hint_of(result);
 }
 

@@ -17,6 +17,10 @@ struct Interval {
 // Of coefficients in units of their columns, drawn on one axis.
 inline constexpr const char* kEffectLabel =
     "effect of one sd of a number, or of a category, with its 90 % interval";
+// Where the categories of a field are told beside one another.
+inline constexpr const char* kCategoryEffectLabel =
+    "effect of one sd of a number, or of a category above the others of its field, with its 90 % "
+    "interval";
 
 struct IntervalPlot {
   std::string title;

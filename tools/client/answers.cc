@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "windhover/tools/data/shown_text.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/kept/kept_text.h"
 
@@ -106,7 +107,8 @@ ordered_json classes_json(const PredictiveSummary& s, const AnswerForm& form) {
 }
 
 std::string class_name(const AnswerForm& form, std::size_t number) {
-  return number < form.class_names.size() ? form.class_names[number] : std::to_string(number);
+  return number < form.class_names.size() ? shown_text(form.class_names[number])
+                                          : std::to_string(number);
 }
 
 // Empty: there is none.
@@ -219,18 +221,6 @@ std::string rows_of(const Provenance& p) {
 
 }  // namespace
 
-std::string categories_legend(std::span<const std::string> names) {
-  const auto any = [&](auto is_one) { return std::ranges::any_of(names, is_one); };
-  const bool shares =
-      any([](const std::string& name) { return name.find('=') != std::string::npos; }) &&
-      any([](const std::string& name) { return name.ends_with("intercept"); });
-  return shares
-             ? "(a field's categories and the intercept: where every row has one of them, only "
-               "their differences are known, and each by itself is not; `windhover predict --set "
-               "FIELD=ONE --set FIELD=OTHER` compares two)\n"
-             : "";
-}
-
 std::string reason_text(const Provenance& p) {
   switch (p.reason) {
     case StatusReason::kNone:
@@ -342,8 +332,8 @@ std::string describe(const PredictiveSummary& s, const AnswerForm& form) {
     out = fmt::format(
         "probability {}{:.1f} %, and with {:g} % credibility it lies in {:.1f} .. {:.1f} % "
         "(log-odds {:.3f} +- {:.3f})",
-        names.empty() ? "" : fmt::format("of {} ", names.back()), 100 * s.epred_mean, level,
-        100 * s.interval_lower, 100 * s.interval_upper, s.linpred_mean, s.linpred_sd);
+        names.empty() ? "" : fmt::format("of {} ", shown_text(names.back())), 100 * s.epred_mean,
+        level, 100 * s.interval_lower, 100 * s.interval_upper, s.linpred_mean, s.linpred_sd);
   } else {
     out = fmt::format(
         "mean {:.6g} +- {:.3g}; y within {:.6g} .. {:.6g} with {:g} % probability "

@@ -49,8 +49,6 @@ std::string describe(const Provenance& provenance);
 inline constexpr std::string_view kChainsLegend =
     "ess: how many independent draws the chains' own are worth; r_hat: chains share what they have "
     "learned, so that up to 1.2 is usual where others ask for 1.01";
-// Likewise the columns of categories beside an intercept, a line; empty where there are none.
-std::string categories_legend(std::span<const std::string> names);
 // One line an x: the probability or value with its interval.
 std::string describe(const PredictiveSummary& summary, const AnswerForm& form);
 

@@ -14,6 +14,7 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/client/category_effects.h"
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit/file_units.h"
@@ -210,6 +211,7 @@ ordered_json fit(const FitOptions& given) {
                     "evaluate` takes more, and so does a server, with `windhover send`",
                     schema.parts().path, schema.features(), kMostFullColumns));
   }
+  const std::vector<CategoryGroup> groups = category_groups(schema, options.against);
   const Dataset data = load_dataset(options.path, schema, false);
   const FileUnits units = file_units(options, schema, data);
   std::optional<ReferencePosterior> published;
@@ -354,6 +356,10 @@ ordered_json fit(const FitOptions& given) {
       parameters_of(data, schema.target_rule().class_names(), column_sds(schema, data),
                     options.intercept, *find_model(options.model), summaries,
                     whole_window ? draw_means(engine, reader, data) : DrawMeans{});
+  if (!find_model(options.model)->network) {
+    out["category_effects"] =
+        category_effects_of(engine, reader, groups, units.shift, out["parameters"]);
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "windhover/runtime/config.h"
 #include "windhover/tools/data/inspect.h"
@@ -18,6 +19,7 @@ struct FitOptions {
   InspectOptions data;                // its model is the one below
   std::optional<std::string> schema;  // instead of `data`: a complete one; numbers enter by it
   std::string model;                  // empty: what the target asks for
+  std::vector<std::string> against;   // "FIELD=CATEGORY": what category_groups() takes
   bool standardize = false;
   bool intercept = true;
   std::string noise_variance = "learn";  // a number, "learn", or "reference"

@@ -135,4 +135,39 @@ ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& 
   return list;
 }
 
+ordered_json category_effects_of(Engine& engine, Reader& reader,
+                                 const std::vector<CategoryGroup>& groups,
+                                 const std::vector<double>& base, const ordered_json& parameters) {
+  std::vector<std::string> names;
+  std::vector<double> means;
+  for (const ordered_json& parameter : parameters) {
+    names.push_back(parameter["name"]);
+    means.push_back(parameter["mean"]);
+  }
+  Provenance provenance;
+  const auto check = [](Status status) {
+    if (!ok(status)) throw RunError(fmt::format("no effects: {}", to_string(status)));
+  };
+  const std::size_t stride = base.size() + (engine.config().model.intercept ? 1 : 0);
+  if (means.size() == stride) {
+    constexpr std::size_t kRows = 3;  // fewest
+    const auto ask = [&](std::span<const double> rows) {
+      std::vector<PredictiveSummary> answers(rows.size() / base.size());
+      for (std::size_t i = 0; i < answers.size(); ++i) {
+        PredictRequest request;
+        request.rows = 1;
+        request.features = rows.subspan(i * base.size(), base.size());
+        check(reader.predict(request, std::span(answers).subspan(i, 1), provenance));
+      }
+      return answers;
+    };
+    return to_json(groups, exact_category_effects(groups, base, kRows, ask), names, 0);
+  }
+  const std::uint32_t count = engine.config().retained_draws;
+  std::vector<double> draws(count * means.size());
+  check(reader.draws(0, 0, count, draws, provenance));
+  reader.release();
+  return to_json(groups, drawn_category_effects(groups, stride, means, draws), names, count);
+}
+
 }  // namespace windhover

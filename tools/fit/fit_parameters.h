@@ -9,6 +9,7 @@
 
 #include "windhover/runtime/engine.h"
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/client/category_effects.h"
 #include "windhover/tools/data/dataset.h"
 
 namespace windhover {
@@ -34,6 +35,13 @@ nlohmann::ordered_json parameters_of(const Dataset& data, const std::vector<std:
                                      const ModelEntry& model,
                                      std::span<const ParameterSummary> summaries,
                                      const DrawMeans& means);
+
+// `data`'s columns in groups of categories, each less its reference, as category_effects.h says, of
+// a posterior with the names and summaries of parameters_of(); `base`: what the other columns are.
+nlohmann::ordered_json category_effects_of(Engine& engine, Reader& reader,
+                                           const std::vector<CategoryGroup>& groups,
+                                           const std::vector<double>& base,
+                                           const nlohmann::ordered_json& parameters);
 
 }  // namespace windhover
 

@@ -2,6 +2,7 @@
 import { byId, el, near, number, say, short, whole } from "./format.js";
 
 const kShown = 20;
+const kHalfWidth = 1.6448536269514722;  // of a normal's 90 % interval, in standard deviations
 
 // What a coefficient is a change of.
 function outcome(columns) {
@@ -32,9 +33,17 @@ const kLogarithms = [
 const factor = (columns) => (kLogarithms.includes(columns.welcome.model) ? " A change of 0.1 is about 10 % more." : "");
 
 // Of one parameter; `at` its place. Values are per unit of the field; the picture is of the column
-// as the server has it, where a schema has scaled numbers by their standard deviation.
-function entryOf(columns, result, at) {
+// as the server has it, where a schema has scaled numbers by their standard deviation. `effect`: that
+// of a category beside the others of its field, {mean, sd}, or undefined.
+function entryOf(columns, result, at, effect) {
   const parameter = columns.parameters[at] ?? { name: `theta${at}`, scale: 1 };
+  if (effect !== undefined) {
+    const [lower, upper] = [effect.mean - kHalfWidth * effect.sd, effect.mean + kHalfWidth * effect.sd];
+    return {
+      name: parameter.name, mean: effect.mean, lower, upper, sd: effect.sd, robust: NaN, draws: NaN, rhat: NaN,
+      drawn: [lower, effect.mean, upper], clear: Math.abs(effect.mean) / effect.sd,
+    };
+  }
   const value = (field) => number(result[field]?.[at]);
   const mean = value("mean");
   const sd = value("sd");
@@ -85,6 +94,7 @@ export class CoefficientsView {
     this.sorted = kHeadings[1];
     this.down = true;
     this.all = false;
+    this.above = "";
     this.aborter = new AbortController();
     const on = (id, event, action) => byId(id).addEventListener(event, action, { signal: this.aborter.signal });
     byId("coefficients-search").value = "";
@@ -113,11 +123,19 @@ export class CoefficientsView {
       return;
     }
     const scaled = this.columns.parameters.some((p) => p.unit && p.scale !== 1);
-    const unit = this.columns.schema ? "one unit of a number, or for a category against none of those listed" : "one unit of the column";
+    const unit = this.columns.schema ? "one unit of a number" : "one unit of the column";
     const intercept = scaled ? "The intercept is that of a row with all numbers at their mean. The picture is for one standard deviation of a number." : "The intercept is that of a row of zeros.";
-    const shared = this.columns.placed.some((field) => field.kind === "category") && this.columns.parameters.some((p) => p.intercept)
-      ? " Where every row has one of a field's categories only the differences of these are known, and each by itself is not." : "";
+    const shared = this.above === "" ? "" : ` ${this.above}`;
     say(byId("coefficients-note"), `The change of ${outcome(this.columns)} for ${unit}.${factor(this.columns)} ${intercept}${shared} Intervals that do not hold 0 are drawn in full.`);
+  }
+
+  // How to read the categories: `told` of them above the others of their field.
+  #aboveText(told, draws) {
+    if (told > 0) {
+      return `A category is told above the average of its field's${draws > 0 ? `, its sd of ${draws} draws` : ""}.`;
+    }
+    return this.columns.placed.some((field) => field.kind === "category" && field.columns.length > 1)
+      ? "Where every row has one of a field's categories only the differences of these are known, and each by itself is not." : "";
   }
 
   #sort(heading) {
@@ -126,8 +144,11 @@ export class CoefficientsView {
     this.draw();
   }
 
-  update(result) {
-    this.entries = (result.mean ?? []).map((_, i) => entryOf(this.columns, result, i));
+  // {effects, draws}: of categoryEffects().
+  update(result, { effects, draws }) {
+    this.entries = (result.mean ?? []).map((_, i) => entryOf(this.columns, result, i, effects.get(i)));
+    this.above = this.#aboveText(effects.size, draws);
+    this.#note();
     const edges = this.entries.flatMap((e) => (e.drawn ?? []).map(Math.abs)).filter(Number.isFinite);
     this.reach = edges.reduce((a, b) => Math.max(a, b), 0) * 1.02 || 1;
     this.draw();

@@ -170,6 +170,7 @@ export class Columns {
     if (this.network) {
       return range(dimension, (i) => ({ name: `theta${i}`, scale: 1 }));
     }
+    this.stride = columns.length;  // parameters of each class
     if (outputs === 1) return columns;
     if (variances) {
       return [...columns.map((column) => ({ ...column, name: `log variance: ${column.name}` })), ...columns];

@@ -1,6 +1,7 @@
 // The page's loop: asks the server once a second, and shows what it says.
 import { ask, askModels, Refused } from "./api.js";
 import { CalibrationView } from "./calibration.js";
+import { categoryEffects } from "./categories.js";
 import { CoefficientsView } from "./coefficients.js";
 import { Columns } from "./columns.js";
 import { accessGranted, askForToken, connection, startAccess, startHold, startTheme } from "./controls.js";
@@ -119,7 +120,11 @@ async function slow() {
   if (shown.model === chosen) await noticeReplacement();
   shown.calibration.compare(models.states, chosen);
   await askIfAllowed(async () => {
-    shown.coefficients.update(await ask("/v1/posterior", { model: shown.model }));
+    const { model, columns, coefficients, question } = shown;
+    const posterior = await ask("/v1/posterior", { model });
+    const means = (posterior.mean ?? []).map(number);
+    const askDraws = (body) => ask("/v1/draws", { model, body });
+    coefficients.update(posterior, await categoryEffects(columns, (rows) => question(rows, {}), means, askDraws));
   });
 }
 

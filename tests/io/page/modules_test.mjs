@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { categoryEffects } from "../../../io/http/page/categories.js";
 import { Columns, kMissing, kOther } from "../../../io/http/page/columns.js";
 import { countBars, countEdges, densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
 import { textOf } from "../../../io/http/page/events.js";
@@ -100,6 +101,36 @@ test("curves and interactions become columns as in a file", () => {
   close(row(0.5, "u"), [1, 0.40625, -0.09375, 0, 1, 0, 0.40625, 0, -0.09375, 0]);
   close(row(null, "u"), [1, 0, 0, 1, 1, 0, 0, 0, 0, 0]);
   assert.equal(columns.typical().get("s"), 1);
+});
+
+test("categories are told above the average of those listed", async () => {
+  const twoFields = { ...schema, classes: [], features: [
+    { field: "c", kind: "category", missing: "column", columns: ["c=u", "c=v", "c=other", "c=missing"], categories: ["u", "v"], other: "column" },
+    { field: "n", kind: "number", missing: "row", columns: ["n"], shift: 10, scale: 2 },
+    { field: "d", kind: "category", missing: "zero", columns: ["d=x"], categories: ["x"], other: "zero" }] };
+  const welcome = { features: 6, dimension: 7, max_nonzeros: 0, max_query_rows: 64, frame_cap: 65536 };
+  const means = [0, 1, 2, 3, 4, 5, 6];  // of variances 1 to 7, independent
+  const predict = async (rows) => rows.map((row) => {
+    const all = [...row, [6, 1]];
+    return { linpred_mean: all.reduce((sum, [j, x]) => sum + x * means[j], 0), linpred_sd: Math.sqrt(all.reduce((sum, [j, x]) => sum + x * x * (j + 1), 0)) };
+  });
+  const never = () => assert.fail("asked for draws");
+  const exact = await categoryEffects(new Columns(welcome, twoFields), predict, means, never);
+  assert.equal(exact.draws, 0);
+  assert.deepEqual([...exact.effects.keys()], [0, 1, 2, 3]);
+  [[-0.5, 0.75], [0.5, 0.75], [1.5, 3.75], [2.5, 4.75]].forEach(([mean, variance], i) => {
+    assert.ok(Math.abs(exact.effects.get(i).mean - mean) < 1e-12);
+    assert.ok(Math.abs(exact.effects.get(i).sd ** 2 - variance) < 1e-9, `${i}: ${exact.effects.get(i).sd ** 2}`);
+  });
+  // Three draws of two pages, whose effects of u are -0.5, 0.5 and 1.5.
+  const pages = [[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], [2, -1, 0, 0, 0, 0, 0]];
+  const draw = async ({ first = 0, snapshot_id: id = "7" }) => {
+    assert.equal(id, "7");
+    return { theta: pages[first / 2], dimension: 7, first, provenance: { draws: 3, snapshot_id: "7" } };
+  };
+  const sparse = await categoryEffects(new Columns({ ...welcome, max_nonzeros: 3 }, twoFields), never, means, draw);
+  assert.equal(sparse.draws, 3);
+  assert.deepEqual(sparse.effects.get(0), { mean: -0.5, sd: 1 });
 });
 
 test("the weights of a spline hold every line, and sum to 1", () => {

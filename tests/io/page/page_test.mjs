@@ -119,6 +119,18 @@ test("what-if answers as `windhover predict` does, field by field", async () => 
     const words = Object.entries(fields).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
     await agree(() => meanOf(daemon, schema, words), () => expected(page));
   }
+  // Categories beside one another: 0, 0 and 40 of those listed, 0 of others, -30 of missing ones.
+  await text(page, "#coefficients-note", /A category is told above the average of its field's\./);
+  const told = JSON.parse(program("posterior", "--to", daemon.query, "--json", "--schema", schema)).category_effects;
+  assert.equal(told.sd, "exact");
+  const shown = await rowsOf(page, "#coefficients-table");
+  for (const [name, truth] of [["=north", -13.33], ["=south", -13.33], ["=harbour", 26.67], ["=other", -13.33], [" missing", -43.33]]) {
+    const { mean, sd } = told.effects.find((effect) => effect.name === `district${name}`);
+    assert.ok(Math.abs(mean - truth) < 4 * sd + 0.01 && sd < 0.1, `${name}: ${mean} +- ${sd}`);
+    const [, , middle, , spread] = shown[`district${name}`];
+    assert.ok(Math.abs(toNumber(middle) - mean) < 0.2 * sd + 0.006, `${name}: ${middle}, ${mean}`);
+    assert.ok(Math.abs(Number(spread) / sd - 1) < 0.1, `${name}: ${spread}, ${sd}`);
+  }
   // NaN in a row of columns is the missing value of its field.
   const [nan, named] = [["--x", "nan,0,0,1,0,1,1,0,1,0,0,0"], ["--schema", schema, "--set", "sqm=NA", "--set", "hour=0", "--set", "garden=yes", "--set", "district=south"]]
     .map((words) => JSON.parse(program("predict", "--to", daemon.query, "--json", ...words)).predictions[0].mean);

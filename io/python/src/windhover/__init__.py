@@ -10,6 +10,7 @@
 
 from . import aio
 from .client import Client
+from .contrasts import Contrasts
 from .engine import Engine
 from .errors import (
     CertificateRefused,
@@ -45,6 +46,7 @@ __all__ = [
     "CertificateRefused",
     "Checkpoint",
     "Client",
+    "Contrasts",
     "Disconnected",
     "Draws",
     "Engine",

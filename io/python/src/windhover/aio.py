@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from .asked import Asked
 from .connection import Connection
+from .contrasts import Contrasts, contrast_steps
 from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
@@ -196,6 +197,12 @@ class Client(Shared):
     async def posterior(self) -> Posterior:
         """Marginals of the parameters."""
         answer = await self._run(self._questions, self._posterior_steps())
+        self._warn(answer.provenance, stacklevel=2)
+        return answer
+
+    async def contrasts(self, columns: Sequence[int], against: int | None = None) -> Contrasts:
+        """What columns of categories do beside one another: as Client.contrasts()."""
+        answer = await self._run(self._questions, contrast_steps(self, columns, against))
         self._warn(answer.provenance, stacklevel=2)
         return answer
 

@@ -11,6 +11,7 @@ from typing import Any
 from .asked import Asked
 from .blocking import run
 from .connection import Connection
+from .contrasts import Contrasts, contrast_steps
 from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
@@ -221,6 +222,23 @@ class Client(Shared):
     def posterior(self) -> Posterior:
         """Marginals of the parameters. Warns, and raises, as predict()."""
         answer = self._run(self._questions, self._posterior_steps())
+        self._warn(answer.provenance, stacklevel=2)
+        return answer
+
+    def contrasts(self, columns: Sequence[int], against: int | None = None) -> Contrasts:
+        """What columns of categories do beside one another, which is all that is known of them where
+        every row has one: each above their average, or above the column `against`.
+
+        Exact of a dense model with one linear predictor; otherwise `sd` is of the draws. Warns, and
+        raises, as predict().
+
+        Args:
+            columns: which, counted from 0; at least two.
+
+        Raises:
+            InvalidInput: they are no such columns.
+        """
+        answer = self._run(self._questions, contrast_steps(self, columns, against))
         self._warn(answer.provenance, stacklevel=2)
         return answer
 

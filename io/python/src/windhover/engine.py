@@ -24,6 +24,7 @@ from . import _library as c
 from .asked import Asked
 from .engine_arrays import fill, pointer, taken, texts
 from .engine_life import EngineLife
+from .contrasts import Contrasts
 from .engine_reader import EnginePredictions
 from .errors import Reason, RowsRefused, TimedOut
 from .faults import cells_text, names_of
@@ -252,6 +253,13 @@ class Engine(EngineLife):
         """Marginals of the parameters."""
         with self._asking:
             answer = self._asker().posterior()
+        warn_unless_ok(answer.provenance, "", stacklevel=2)
+        return answer
+
+    def contrasts(self, columns: Sequence[int], against: int | None = None) -> Contrasts:
+        """What columns of categories do beside one another: as Client.contrasts()."""
+        with self._asking:
+            answer = self._asker().contrasts(columns, against)
         warn_unless_ok(answer.provenance, "", stacklevel=2)
         return answer
 

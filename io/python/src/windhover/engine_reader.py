@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _library as c
 from .asked import Asked
+from .contrasts import Contrasts, Group
 from .engine_arrays import check, fill, pointer, taken, texts
 from .errors import InvalidInput
 from .events import Event
@@ -48,7 +49,7 @@ class EnginePredictions(Predictions):
         arrays: dict[str, FloatArray],
         provenances: Sequence[Provenance],
         asked: Asked,
-        ask: Ask,
+        ask: Ask | None,
     ) -> None:
         super().__init__([], asked.interval, asked.quantiles, ask, provenances)
         self._kept = arrays
@@ -137,7 +138,7 @@ class Reader:
         asked: Asked,
         columns: dict[str, Any],
         key: str | Sequence[str] | None,
-        ask: Ask,
+        ask: Ask | None,
     ) -> EnginePredictions:
         asked.check(c.MAX_QUANTILES, c.MAX_THRESHOLDS, "the engine")
         rows = taken(self._options, X, None)
@@ -175,6 +176,15 @@ class Reader:
         check(self._c, status)
         arrays = {name: table[name] for name in POSTERIOR_ARRAYS}
         return Posterior(Provenance.of(where), names=self._names, **arrays)
+
+    def contrasts(self, columns: Sequence[int], against: int | None) -> Contrasts:
+        group = Group(columns, against, int(self._options.features), self._names)
+        if group.has_one_predictor and not self._options.max_nonzeros:
+            answer = self.predict(group.rows(), Asked(), {}, None, None)
+            exact = group.exact(answer)
+            if exact is not None:
+                return exact
+        return group.drawn(self.posterior(), self.draws())
 
     def draws(self) -> Draws:
         where, kept = c.made(self._c, "provenance"), 0

@@ -1,0 +1,100 @@
+// What a field's categories do beside one another, as tools/client/category_effects.cc says: where
+// every row has one of them only their differences are known.
+import { number } from "./format.js";
+
+const kMostParameters = 300;  // beyond that nothing is told
+const kBesideRows = 1024;     // bytes of a question
+
+// {first, listed, count}: the columns of the fields with several categories, those listed first.
+const groupsOf = (columns) =>
+  columns.placed
+    .filter((field) => field.kind === "category" && field.columns.length > 1)
+    .map((field) => ({ first: field.first, listed: field.categories.length, count: field.columns.length }));
+
+const weight = (group, i) => (i < group.listed ? 1 / group.listed : 0);
+
+// The average category of each group, and for each category that row with more of it, and with less.
+function rowsOf(groups) {
+  const average = new Map(groups.flatMap((group) => Array.from({ length: group.count }, (_, i) => [group.first + i, weight(group, i)])));
+  const rows = [average];
+  for (const group of groups) {
+    for (let own = 0; own < group.count; ++own) {
+      for (const sign of [1, -1]) {
+        const row = new Map(average);
+        for (let i = 0; i < group.count; ++i) {
+          const more = (i === own ? 1 : 0) - weight(group, i);
+          row.set(group.first + i, average.get(group.first + i) + sign * more);
+        }
+        rows.push(row);
+      }
+    }
+  }
+  return rows;
+}
+
+// The variance along the contrast is the second difference of that of the linear predictor.
+function exactEffects(groups, [average, ...answers]) {
+  const variance = (answer) => number(answer.linpred_sd) ** 2;
+  const effects = new Map();
+  let next = 0;
+  for (const group of groups) {
+    for (let i = 0; i < group.count; ++i, next += 2) {
+      const [more, less] = [answers[next], answers[next + 1]];
+      effects.set(group.first + i, {
+        mean: (number(more.linpred_mean) - number(less.linpred_mean)) / 2,
+        sd: Math.sqrt(Math.max(0, (variance(more) + variance(less)) / 2 - variance(average))),
+      });
+    }
+  }
+  return effects;
+}
+
+// Of each class, from draws [[theta, ...], ...] and the means.
+function drawnEffects(groups, stride, means, draws) {
+  const effects = new Map();
+  for (let block = 0; block < means.length; block += stride) {
+    for (const group of groups) {
+      for (let own = 0; own < group.count; ++own) {
+        const above = (theta) => {
+          let sum = theta[block + group.first + own];
+          for (let i = 0; i < group.count; ++i) sum -= weight(group, i) * theta[block + group.first + i];
+          return sum;
+        };
+        const values = draws.map(above);
+        const middle = values.reduce((a, b) => a + b, 0) / values.length;
+        const squares = values.reduce((sum, v) => sum + (v - middle) ** 2, 0);
+        effects.set(block + group.first + own, { mean: above(means), sd: Math.sqrt(squares / (values.length - 1)) });
+      }
+    }
+  }
+  return effects;
+}
+
+// All retained draws, of one snapshot. ask(body) -> a page of them.
+async function drawsOf(ask) {
+  const draws = [];
+  let body = {};
+  for (;;) {
+    const page = await ask(body);
+    const theta = page.theta.map(number);
+    for (let at = 0; at < theta.length; at += page.dimension) draws.push(theta.slice(at, at + page.dimension));
+    if (theta.length === 0 || draws.length >= page.provenance.draws) return draws;
+    body = { snapshot_id: page.provenance.snapshot_id, first: draws.length };
+  }
+}
+
+// {effects, draws}: by the place of the parameter {mean, sd} above the average of the field's listed
+// categories; of how many draws sd is, 0: it is exact. ask(rows) -> predictions; means: of all
+// parameters; askDraws(body) -> a page of draws.
+export async function categoryEffects(columns, ask, means, askDraws) {
+  const groups = groupsOf(columns);
+  if (groups.length === 0 || columns.network || means.length > kMostParameters) return { effects: new Map(), draws: 0 };
+  const { features, max_nonzeros: nonzeros, max_query_rows: most, frame_cap: cap } = columns.welcome;
+  const rows = rowsOf(groups);
+  const fits = rows.length <= most && 8 * rows.length * features + kBesideRows <= cap;
+  if (columns.stride === means.length && !(nonzeros > 0) && fits) {
+    return { effects: exactEffects(groups, await ask(rows)), draws: 0 };
+  }
+  const draws = await drawsOf(askDraws);
+  return { effects: drawnEffects(groups, columns.stride, means, draws), draws: draws.length };
+}

@@ -1,0 +1,153 @@
+"""What the categories of a field do beside one another: each has a column, and only their
+differences are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .asked import Asked
+from .errors import InvalidInput
+from .provenance import Answer, Provenance
+from .results import Draws, FloatArray, Posterior, Predictions
+from .steps import Steps
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .shared import Shared
+
+_HALF_WIDTH = 1.6448536269514722  # of a normal's 90 % interval, in standard deviations
+
+
+@dataclass(frozen=True, repr=False)
+class Contrasts(Answer):
+    """Each column of a group above the group's average, or above one of them; a number a column,
+    of several classes a number a class and column.
+
+    Attributes:
+        mean, sd, q5, q95: of the contrast.
+        draws: of how many draws `sd` is, known to within 1 / sqrt(2 draws); 0: it is exact.
+        names: of the parameters.
+    """
+
+    provenance: Provenance
+    mean: FloatArray
+    sd: FloatArray
+    draws: int
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    def __repr__(self) -> str:
+        return f"<Contrasts of {len(self)} columns, status {self.status}, reason {self.reason}>"
+
+    @property
+    def q5(self) -> FloatArray:
+        """A chance of one in twenty that it is smaller."""
+        return self.mean - _HALF_WIDTH * self.sd
+
+    @property
+    def q95(self) -> FloatArray:
+        """A chance of one in twenty that it is larger."""
+        return self.mean + _HALF_WIDTH * self.sd
+
+    def to_dataframe(self, names: Sequence[str] | None = None) -> pandas.DataFrame:
+        """A row a contrast: mean, sd, q5, q95. Needs pandas."""
+        import pandas
+
+        table = {name: getattr(self, name) for name in ("mean", "sd", "q5", "q95")}
+        return pandas.DataFrame(table, index=list(names or self.names))
+
+
+class Group:
+    """Columns that are one another's alternatives, and what is taken off each.
+
+    Raises:
+        InvalidInput: fewer than two, the same one twice, or none of the model's `features`;
+            `against` is none of them; or parameters with these `names` are a network's.
+    """
+
+    def __init__(
+        self, columns: Sequence[int], against: int | None, features: int, names: tuple[str, ...]
+    ) -> None:
+        if names[0] == "theta0":
+            raise InvalidInput("the weights of a network are of no column")
+        self.columns = [int(column) for column in columns]
+        distinct = set(self.columns)
+        if len(distinct) < 2 or len(distinct) < len(self.columns):
+            raise InvalidInput(f"columns={list(columns)}: two or more, each once")
+        if not all(0 <= column < features for column in distinct):
+            raise InvalidInput(f"columns={list(columns)}: of 0 to {features - 1}")
+        if against is not None and against not in distinct:
+            raise InvalidInput(f"against={against}: one of columns={list(columns)}, or None")
+        self._features = features
+        self._names = names
+        share = 1 / len(self.columns)
+        self._weights = np.array(
+            [share if against is None else float(column == against) for column in self.columns]
+        )
+
+    @property
+    def _contrasts(self) -> FloatArray:
+        """A row a column of the group."""
+        contrasts: FloatArray = np.eye(len(self.columns)) - self._weights
+        return contrasts
+
+    def rows(self) -> FloatArray:
+        """What exact() wants the answers to: the average row, then each contrast added and taken off."""
+        table = np.zeros((1 + 2 * len(self.columns), self._features))
+        table[:, self.columns] = self._weights
+        table[1::2, self.columns] += self._contrasts
+        table[2::2, self.columns] -= self._contrasts
+        return table
+
+    @property
+    def has_one_predictor(self) -> bool:
+        """Not one a class, nor one for the mean and one for the variance."""
+        return len(self._names) <= self._features + 1
+
+    def exact(self, answer: Predictions) -> Contrasts | None:
+        """The variance along a contrast is the second difference of the linear predictor's. `answer`
+        to rows(), of a model with one linear predictor; None where it is of several snapshots.
+        """
+        if len({provenance.snapshot_id for provenance in answer.provenances}) > 1:
+            return None
+        mean, variance = answer.linpred_mean, answer.linpred_sd**2
+        along = (variance[1::2] + variance[2::2]) / 2 - variance[0]
+        return Contrasts(
+            answer.provenance,
+            (mean[1::2] - mean[2::2]) / 2,
+            np.sqrt(np.maximum(along, 0)),
+            0,
+            tuple(self._names[column] for column in self.columns),
+        )
+
+    def drawn(self, posterior: Posterior, draws: Draws) -> Contrasts:
+        """Means of the posterior, sd of the draws; of each class."""
+        stride = self._features + self._names[-1].endswith("intercept")
+        at = np.arange(0, len(posterior), stride)[:, np.newaxis] + self.columns
+        return Contrasts(
+            posterior.provenance,
+            (posterior.mean[at] @ self._contrasts.T).ravel(),
+            (draws.theta[:, at] @ self._contrasts.T).std(axis=0, ddof=1).ravel(),
+            len(draws),
+            tuple(self._names[i] for i in at.ravel()),
+        )
+
+
+def contrast_steps(client: Shared, columns: Sequence[int], against: int | None) -> Steps[Contrasts]:
+    """What `client` says of the columns."""
+    group = Group(columns, against, client.features, client._parameter_names())
+    if group.has_one_predictor and not client._questions.welcome.max_nonzeros:
+        asked = Asked()
+        results = yield from client._predict_steps(group.rows(), asked, None, None, None, None)
+        exact = group.exact(Predictions(results, asked.interval, asked.quantiles))
+        if exact is not None:
+            return exact
+    posterior = yield from client._posterior_steps()
+    return group.drawn(posterior, (yield from client._draws_steps()))
