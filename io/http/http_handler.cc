@@ -89,7 +89,8 @@ bool HttpHandler::is_over_limits(const HttpRequest& request, HttpAnswer& refusal
 HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
   HttpRequest request = asked;
   const HttpRoute* const route = find_route(request);
-  const PageAsset* const asset = find_page_asset(page_assets(), request.path);
+  const PageAsset* asset = find_page_asset(page_assets(), request.path);
+  if (asset == nullptr) asset = find_page_asset(description_assets(), request.path);
   HttpAnswer answer;
   if (route != nullptr && route->method == request.method) {
     answer = this->answer(*route, request);

@@ -6,8 +6,9 @@
 
 namespace windhover {
 
-// A file in the program, of the page at "/" (page/README.md) or of a manual under "/docs/". It is
-// the same for everybody and carries nothing of a model or of who asks.
+// A file in the program: of the page at "/" (page/README.md), of a manual under "/docs/", or the
+// description of what is served. It is the same for everybody and carries nothing of a model or of
+// who asks.
 struct PageAsset {
   std::string_view path;  // where it is served
   std::string_view content_type;
@@ -17,6 +18,9 @@ struct PageAsset {
 
 // In no order; "/" is one of them. Written at build time by page/embed.cmake.
 std::span<const PageAsset> page_assets() noexcept;
+
+// Likewise openapi.json, at "/v1/openapi.json".
+std::span<const PageAsset> description_assets() noexcept;
 
 // Null: there is none at this path, which is taken as it stands.
 const PageAsset* find_page_asset(std::span<const PageAsset> assets, std::string_view path) noexcept;

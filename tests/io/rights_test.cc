@@ -234,7 +234,7 @@ TEST(Rights, HttpAsksForTheSameTokens) {
   const std::string rows = R"({"rows":1,"features_f64":[1,2,3],"targets_f64":[1]})";
   const std::string question = R"({"rows":1,"features_f64":[1,2,3]})";
   // The page is the same for everybody; what it asks is not.
-  for (const char* path : {"/healthz", "/readyz", "/", "/page/main.js"}) {
+  for (const char* path : {"/healthz", "/readyz", "/", "/page/main.js", "/v1/openapi.json"}) {
     EXPECT_EQ(peer.get(path).status, 200) << path;
   }
   for (const std::string& who :

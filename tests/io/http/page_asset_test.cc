@@ -45,6 +45,19 @@ TEST(PageAsset, EveryFileIsServedAsItStandsInTheTree) {
   }
 }
 
+TEST(PageAsset, TheDescriptionIsThatOfTheTree) {
+  std::ifstream file(std::string(WINDHOVER_SOURCE_DIR) + "/io/http/openapi.json");
+  const std::string description{std::istreambuf_iterator<char>(file), {}};
+  HttpWorld world;
+  const HttpResponse response = world.get("/v1/openapi.json");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.field("Content-Type"), "application/json");
+  EXPECT_EQ(response.body, description);
+  const auto posted = world.ask("POST /v1/openapi.json HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(posted.at(0).status, 405);
+  EXPECT_EQ(world.get("/openapi.json").status, 404);
+}
+
 TEST(PageAsset, TheAnswerIsKeptByItsTagAndRunsNothingOfAnotherSite) {
   HttpWorld world;
   const HttpResponse response = world.get("/?model=anything");
