@@ -243,6 +243,8 @@ def main() -> int:
     daemon, program, build = (Path(argument).resolve() for argument in sys.argv[1:4])
     chosen = sys.argv[4:]
     pages = [p for p in sorted(PAGES.glob("*.md")) if not chosen or p.stem in chosen]
+    if unknown := set(chosen) - {page.stem for page in pages}:
+        sys.exit(f"there is no page {', '.join(sorted(unknown))}; pages are named without .md")
     for name in [name for name in ("awk", "bash", "curl", "openssl") if shutil.which(name) is None]:
         print(f"skipped, the manual was not tried: {name} is not installed")
         return 77

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "windhover/tools/data/byte_source.h"
@@ -192,6 +193,27 @@ TableOptions detect_form(const std::string& path, std::optional<char> separator,
   form.quotes = !quotes_are_letters(sample, form.separator);
   form.header = header ? *header : has_header(path, form, target);
   return form;
+}
+
+bool is_utf8(std::string_view text) {
+  try {
+    (void)nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+void check_encoding(const std::string& path, std::string_view text) {
+  if (is_utf8(text)) return;
+  // Of the usual encodings of a byte a letter only Windows' has letters there: the euro's sign.
+  const bool windows = std::ranges::any_of(text, [](char c) { return (c & '\xE0') == '\x80'; });
+  using nlohmann::json;
+  throw UserError(fmt::format(
+      "{}: {} is not UTF-8; convert the file first, for example with iconv -f {} -t utf-8 FILE > "
+      "FILE.csv",
+      path, json(text).dump(-1, ' ', true, json::error_handler_t::replace),
+      windows ? "cp1252" : "latin1"));
 }
 
 }  // namespace windhover

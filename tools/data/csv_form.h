@@ -19,6 +19,10 @@ namespace windhover {
 TableOptions detect_form(const std::string& path, std::optional<char> separator,
                          std::optional<bool> header, std::string_view target);
 
+bool is_utf8(std::string_view text);
+// UserError, and how to convert the file, when `text`, which is of it, is not UTF-8.
+void check_encoding(const std::string& path, std::string_view text);
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_TOOLS_DATA_CSV_FORM_H_

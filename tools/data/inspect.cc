@@ -103,6 +103,9 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
     fail("is the same in every row; there is nothing to learn");
   const bool numbers = column.all_numbers(decimal);
   const std::size_t different = facts.target_texts.sorted().size();
+  if (!numbers && facts.target_texts.too_many()) {
+    for (const std::string& text : facts.target_texts.sorted()) check_encoding(path, text);
+  }
   // Of two amounts of money or percentages nobody means the two as such, unless he says so.
   const bool two =
       !facts.target_texts.too_many() && different == 2 && (column.adorned() == 0 || !numbers);
@@ -110,6 +113,7 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
                                    ? fmt::format("more than {}", kMaxClasses)
                                    : fmt::to_string(different);
   const bool categories_said = options.positive || wants(Response::kCategorical);
+  if (!categories_said && !numbers) check_capitals(facts.target_texts, name, path);
   if (!categories_said) check_adorned(name, column, decimal, path, kCategoriesOfTarget);
   if (options.positive || (two && (!model || wants(Response::kBernoulli)))) {
     rule.kind = Kind::kBinary;
@@ -167,17 +171,6 @@ TargetRule target_rule(const Facts& facts, const InspectOptions& options, char d
 // A name that does not follow from the kind is kept in the schema.
 void keep_model(TargetRule& rule, const std::string& model) {
   if (!model.empty() && model != rule.default_model()) rule.model = find_model(model)->name;
-}
-
-void check_encoding(const std::string& path, const std::string& text) {
-  try {
-    (void)nlohmann::json(text).dump();
-  } catch (const nlohmann::json::type_error&) {
-    throw UserError(fmt::format(
-        "{}: \"{}\" is not UTF-8; convert the file first, for example with iconv -f "
-        "latin1 -t utf-8 FILE > FILE.csv",
-        path, nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
-  }
 }
 
 // The rules of the interactions asked for, and their lines of the report. Both columns must have
@@ -332,7 +325,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     for (const std::string& category : rule.categories) check_encoding(path, category);
   }
   for (const std::string& name : done.target_rule.class_names()) check_encoding(path, name);
-  inspection.target_note = target_note(done, hint);
+  inspection.target_note = target_note(done, hint, facts.columns[facts.target], facts.target_texts);
   std::size_t column = 0;
   for (std::size_t i = 0; i < inspection.columns.size(); ++i, ++column) {
     ColumnReport& report = inspection.columns[i];

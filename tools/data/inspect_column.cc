@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "windhover/tools/data/cell.h"
+#include "windhover/tools/data/inspect_notes.h"
 #include "windhover/tools/data/toml_text.h"
 #include "windhover/tools/error.h"
 
@@ -149,17 +150,17 @@ std::optional<Reads> date_order(const std::string& name, const ColumnFacts& fact
   }
   if (day_first) return Reads::kDayMonthYear;
   if (month_first) return Reads::kMonthDayYear;
+  const ColumnFacts::Cell& cell = facts.first_no_date();
+  if (cell.line == 0) {
+    throw UserError(
+        fmt::format("{}, column {}: no one order of day, month and year is that of all its dates; "
+                    "write them year-month-day, or say --leave-out \"{}\"",
+                    path, name, name));
+  }
   std::uint64_t most = 0;
   for (const Reads order : {Reads::kYearMonthDay, Reads::kDayMonthYear, Reads::kMonthDayYear})
     most = std::max(most, facts.dates(order));
   if (nearly_all(most, cells)) {
-    const ColumnFacts::Cell& cell = facts.first_no_date();
-    if (cell.line == 0) {
-      throw UserError(
-          fmt::format("{}, column {}: no one order of day, month and year is that of all "
-                      "its dates; write them year-month-day, or say --leave-out \"{}\"",
-                      path, name, name));
-    }
     refuse_cell(path, name, cell,
                 fmt::format("is no date as the others are; write a date or NA there, or say "
                             "--missing-text \"{}\" or --leave-out \"{}\"",
@@ -347,14 +348,16 @@ ColumnPlan usual_plan(const std::string& name, const ColumnFacts& facts,
   if (facts.all_booleans()) return number_plan(name, facts, choices, Reads::kBoolean);
   if (facts.times() == facts.cells()) return number_plan(name, facts, choices, Reads::kTime);
   check_numbers(name, facts, choices.decimal, path, instead);
-  if (facts.identifies_rows()) {
-    return left_out(fmt::format(
-        "{}{} different texts in {} rows: an identifier or free text (a [[feature]] with hash = "
-        "[{}] and words = true makes features of its words)",
-        facts.many_texts() ? "more than " : "", facts.different_texts(), facts.cells(),
-        toml_text(name)));
-  }
-  return category_plan(name, facts, choices);
+  ColumnPlan plan =
+      !facts.identifies_rows()
+          ? category_plan(name, facts, choices)
+          : left_out(fmt::format(
+                "{}{} different texts in {} rows: an identifier or free text (a [[feature]] with "
+                "hash = [{}] and words = true makes features of its words)",
+                facts.many_texts() ? "more than " : "", facts.different_texts(), facts.cells(),
+                toml_text(name)));
+  plan.note += mostly_numbers_note(facts, choices.decimal);
+  return plan;
 }
 
 }  // namespace

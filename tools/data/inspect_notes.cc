@@ -5,7 +5,29 @@
 
 namespace windhover {
 
-std::string target_note(const SchemaParts& parts, const std::string& hint) {
+namespace {
+
+// The first lines of empty cells.
+std::string empty_lines(const ColumnFacts& facts) {
+  std::string lines = fmt::format("{}", fmt::join(facts.missing_lines(), ", "));
+  if (facts.missing() > facts.missing_lines().size()) lines += ", ...";
+  return lines;
+}
+
+// What parts a list of names is not in a name of it without quotes.
+std::string listed(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    const bool plain = name.find_first_of(",\"") == std::string::npos;
+    list += (list.empty() ? "" : ", ") + (plain ? name : "\"" + name + "\"");
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string target_note(const SchemaParts& parts, const std::string& hint, const ColumnFacts& facts,
+                        const TargetTexts& texts) {
   const TargetRule& rule = parts.target_rule;
   std::string note;
   switch (rule.kind) {
@@ -14,7 +36,7 @@ std::string target_note(const SchemaParts& parts, const std::string& hint) {
                          rule.negative ? "\"" + *rule.negative + "\"" : "anything else");
       break;
     case TargetRule::Kind::kClasses:
-      note = "classes from 0: " + fmt::format("{}", fmt::join(rule.classes, ", "));
+      note = "classes from 0: " + listed(rule.classes);
       break;
     case TargetRule::Kind::kCount:
       note = rule.trials ? "a count of trials" : "a count";
@@ -25,13 +47,20 @@ std::string target_note(const SchemaParts& parts, const std::string& hint) {
     default:
       note = "a number";
   }
+  if (facts.missing() > 0) {
+    note += fmt::format("; empty in lines {}: {} rows are left out", empty_lines(facts),
+                        facts.missing());
+  }
+  const bool classes =
+      rule.kind == TargetRule::Kind::kBinary || rule.kind == TargetRule::Kind::kClasses;
+  if (classes && texts.one_after_the_other()) {
+    note += "; all rows of one come before those of the next: shuffle them before they are learned";
+  }
   return note + (hint.empty() ? "" : "; ") + hint;
 }
 
 std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule) {
   using Missing = FeatureRule::Missing;
-  std::string lines = fmt::format("{}", fmt::join(facts.missing_lines(), ", "));
-  if (facts.missing() > facts.missing_lines().size()) lines += ", ...";
   const std::string what = rule.missing == Missing::kRow    ? "their rows are left out"
                            : rule.missing == Missing::kZero ? "they are all 0"
                            : rule.kind != FeatureRule::Kind::kNumber
@@ -40,7 +69,14 @@ std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule) {
                                      "they count as the mean, {:.6g}, and a column of "
                                      "their own is 1",
                                      *rule.shift);
-  return fmt::format("empty in lines {}: {}", lines, what);
+  return fmt::format("empty in lines {}: {}", empty_lines(facts), what);
+}
+
+std::string mostly_numbers_note(const ColumnFacts& facts, char decimal) {
+  const std::uint64_t numbers = facts.numbers(decimal);
+  if (2 * numbers <= facts.cells()) return "";
+  return fmt::format("; {} of {} cells are numbers, and \"{}\" in line {} is none", numbers,
+                     facts.cells(), facts.first_no_number().text, facts.first_no_number().line);
 }
 
 std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts) {

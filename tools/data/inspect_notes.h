@@ -9,10 +9,13 @@
 
 namespace windhover {
 
-// `hint`: what else it may be; may be empty.
-std::string target_note(const SchemaParts& parts, const std::string& hint);
+// `hint`: what else it may be; may be empty. `texts`, in the order of the rows.
+std::string target_note(const SchemaParts& parts, const std::string& hint, const ColumnFacts& facts,
+                        const TargetTexts& texts);
 // Of a feature with empty cells, by its rule.
 std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule);
+// Of a column of texts most of which are numbers, to go on with; empty of others.
+std::string mostly_numbers_note(const ColumnFacts& facts, char decimal);
 std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts);
 std::string trials_note(const ColumnFacts& facts);
 std::string weight_note(const ColumnFacts& facts);

@@ -3,13 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
+#include "windhover/tools/data/csv_form.h"
+#include "windhover/tools/data/written_number.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
+namespace {
+
+// An amount with a sign that is no UTF-8 is no number, and its column would be taken for texts.
+void check_amount_encoding(const std::string& path, const ColumnFacts::Cell& cell) {
+  std::string ascii = cell.text;
+  std::erase_if(ascii, [](char c) { return (c & '\x80') != 0; });
+  while (ascii.ends_with(' ')) ascii.pop_back();
+  while (ascii.starts_with(' ')) ascii.erase(0, 1);
+  const bool is_amount = parse_adorned(ascii, '.') || parse_adorned(ascii, ',');
+  if (is_amount) check_encoding(path, cell.text);
+}
+
+}  // namespace
 
 NumberForm number_form_of(std::span<const std::string> names, std::span<const ColumnFacts> columns,
                           std::optional<char> decimal, const std::string& path) {
+  for (const ColumnFacts& column : columns) check_amount_encoding(path, column.first_no_number());
   const auto only_with_thousands = [&](char sign) {
     return std::ranges::any_of(columns, [sign](const ColumnFacts& column) {
       return column.all_written(sign) && !column.all_numbers(sign);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "windhover/tools/data/inspect.h"
+#include "windhover/tools/data/shown_text.h"
 
 namespace windhover {
 
@@ -32,11 +33,13 @@ nlohmann::ordered_json to_json(const Inspection& inspection) {
 }
 
 std::string describe_file(const nlohmann::ordered_json& file, const std::string& prefix) {
-  const auto text = [](const nlohmann::ordered_json& value) { return value.get<std::string>(); };
+  const auto text = [](const nlohmann::ordered_json& value) {
+    return shown_text(value.get<std::string>());
+  };
   const std::string separator = text(file["separator"]);
   std::string out = fmt::format(
       "{}{}: separator {}, {}{}{}{}\n{}target {}: {}\n", prefix, text(file["path"]),
-      separator == "\t"  ? "tab"
+      separator == "\\t" ? "tab"
       : separator == " " ? "blank"
                          : "\"" + separator + "\"",
       file["header"].get<bool>() ? "the first row names the columns"

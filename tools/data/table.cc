@@ -278,10 +278,13 @@ std::size_t Table::column(std::string_view name_or_number) const {
   }
   constexpr std::size_t kListed = 20;
   const auto listed = std::span(names).first(std::min(names.size(), kListed));
-  throw UserError(fmt::format("{} has no column \"{}\"{}; it has {}{}, or the numbers 1 to {}",
-                              parser_->path, name_or_number, did_you_mean(name_or_number, names),
-                              fmt::join(listed, ", "), names.size() > kListed ? ", ..." : "",
-                              names.size()));
+  throw UserError(fmt::format(
+      "{} has no column \"{}\"{}; it has {}{}, or the numbers 1 to {}{}", parser_->path,
+      name_or_number, did_you_mean(name_or_number, names), fmt::join(listed, ", "),
+      names.size() > kListed ? ", ..." : "", names.size(),
+      names.size() > 1 ? ""
+                       : "; where lines stand above the names take them away, tail -n +2 FILE > "
+                         "FILE.csv for one, or say which --separator it is"));
 }
 
 bool Table::row_waits() const { return parser_->first_row_waits || parser_->row_waits(); }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/registry.h"
@@ -160,7 +161,11 @@ void check_model(const TargetRule& target, std::string_view model, std::string_v
 
 void TargetTexts::add(std::string_view text) {
   ++count_;
-  if (too_many_ || place_of(texts_, text) < texts_.size()) return;
+  if (too_many_) return;
+  const std::size_t place = place_of(texts_, text);
+  if (texts_.empty() || place != last_) ++stretches_;
+  last_ = place;
+  if (place < texts_.size()) return;
   too_many_ = texts_.size() == kMaxClasses;
   if (!too_many_) texts_.emplace_back(text);
 }
@@ -173,6 +178,22 @@ std::vector<std::string> TargetTexts::sorted() const {
     return numbers ? *parse_number(a) < *parse_number(b) : a < b;
   });
   return texts;
+}
+
+void check_capitals(const TargetTexts& texts, std::string_view field, std::string_view path) {
+  std::map<std::string, std::string> seen;
+  for (const std::string& text : texts.sorted()) {
+    std::string small = text;
+    std::ranges::transform(small, small.begin(), [](unsigned char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : static_cast<char>(c);
+    });
+    const auto [other, is_new] = seen.emplace(std::move(small), text);
+    if (is_new) continue;
+    throw UserError(
+        fmt::format("{}: \"{}\" and \"{}\" of the target {} differ in capitals alone; write them "
+                    "alike, or say --model softmax where they are two classes",
+                    path, other->second, text, field));
+  }
 }
 
 std::string positive_of(const std::vector<std::string>& two) {

@@ -71,12 +71,21 @@ class TargetTexts {
   // More than kMaxClasses.
   bool too_many() const { return too_many_; }
   std::uint64_t count() const { return count_; }
+  // Each of several comes in one stretch, and not just as often as there are texts.
+  bool one_after_the_other() const {
+    return !too_many_ && texts_.size() > 1 && stretches_ == texts_.size() &&
+           count_ >= kFewRows * texts_.size();
+  }
   // Numbers by value where all are, else in alphabetic order.
   std::vector<std::string> sorted() const;
 
  private:
+  static constexpr std::uint64_t kFewRows = 10;
+
   std::vector<std::string> texts_;
   std::uint64_t count_ = 0;
+  std::uint64_t stretches_ = 0;  // of equal texts
+  std::size_t last_ = 0;         // the place of the text before
   bool too_many_ = false;
 };
 
@@ -84,6 +93,9 @@ class TargetTexts {
 // file does not have it.
 void complete(TargetRule& target, const TargetTexts& texts, std::string_view field,
               std::string_view path);
+
+// UserError where two of the texts differ in capitals alone: classes that nobody means.
+void check_capitals(const TargetTexts& texts, std::string_view field, std::string_view path);
 
 // Which of two texts is the positive one: the one that says yes where one of them does, else the
 // last.
