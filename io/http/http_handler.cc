@@ -103,7 +103,7 @@ HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
   } else if (is_of_manual(request.path)) {
     answer = manual(request);
   } else if (route == nullptr) {
-    answer = http_error(404, "there is nothing at this path");
+    answer = http_error(404, "there is nothing at this path; /v1/openapi.json says what there is");
   } else {
     answer = wrong_method(route->method == HttpMethod::kGet ? "GET, HEAD" : "POST");
   }
@@ -141,7 +141,9 @@ HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
     answer.asks_for_token = true;
     return answer;
   }
-  if (!find_model(request)) return http_error(404, "there is no model of this name");
+  if (!find_model(request)) {
+    return http_error(404, "there is no model of this name; /v1/models lists them");
+  }
   if (may(request, route.needs)) return route.answer(*this, request);
   state_.counters.add(IoCounter::kNotPermitted);
   return http_error(403, "this identity has not the role for it");

@@ -124,7 +124,11 @@ async function slow() {
     const posterior = await ask("/v1/posterior", { model });
     const means = (posterior.mean ?? []).map(number);
     const askDraws = (body) => ask("/v1/draws", { model, body });
-    coefficients.update(posterior, await categoryEffects(columns, (rows) => question(rows, {}), means, askDraws));
+    const effects = await categoryEffects(columns, (rows) => question(rows, {}), means, askDraws).catch((error) => {
+      if (error instanceof Refused && error.status === 400) return { effects: new Map(), draws: 0 };  // draws may be gone
+      throw error;
+    });
+    coefficients.update(posterior, effects);
   });
 }
 

@@ -40,7 +40,8 @@ TEST(HttpConversation, PathsAndMethodsThatAreNotThereAreNamed) {
   HttpWorld world;
   EXPECT_EQ(world.get("/page").status, 404);
   EXPECT_EQ(world.get("/metrics/").status, 404);
-  EXPECT_EQ(world.get("/nothing").body, "{\"error\":\"there is nothing at this path\"}\n");
+  EXPECT_EQ(world.get("/nothing").body,
+            "{\"error\":\"there is nothing at this path; /v1/openapi.json says what there is\"}\n");
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "PATCH", "QUUX"}) {
     const auto responses = world.ask(std::string(method) + " /metrics HTTP/1.1\r\n\r\n");
     ASSERT_EQ(responses.size(), 1U) << method;

@@ -212,7 +212,9 @@ TEST(JsonApi, QuestionsHaveAHistogramOfTheirOwn) {
 TEST(JsonApi, TheSchemaOfAModelIsSentAsTheHostGaveIt) {
   testing::HttpWorld world;
   EXPECT_EQ(world.get("/v1/schema").status, 404);
-  EXPECT_EQ(world.get("/v1/schema?model=none").status, 404);
+  const testing::HttpResponse none = world.get("/v1/schema?model=none");
+  EXPECT_EQ(none.status, 404);
+  EXPECT_NE(none.body.find("; /v1/models lists them"), std::string::npos) << none.body;
   const std::string text = R"({"target":"y","features":[]})";
   world.model.schema_json = text;
   EXPECT_EQ(world.get("/v1/schema").body, text);
