@@ -22,6 +22,16 @@ TEST(Answers, ClassesHaveTheNamesOfTheSchema) {
   EXPECT_EQ(to_json(summary, names)["probs"][1], 0.7);
 }
 
+TEST(Answers, AClassWithACommaIsOneOfAConformalSet) {
+  PredictiveSummary summary;
+  summary.classes = 3;
+  summary.probs = {0.2, 0.7, 0.1};
+  summary.conformal_set = 0b11;
+  const PredictRequest request;
+  const AnswerForm form{request, v1::MODEL_KIND_SOFTMAX, {"closed, no answer", "open", "won"}};
+  EXPECT_TRUE(says(describe(summary, form), "whatever the model: \"closed, no answer\", open"));
+}
+
 TEST(Answers, ProbabilityIsOfThePositiveClass) {
   PredictiveSummary summary;
   summary.epred_mean = 0.25;

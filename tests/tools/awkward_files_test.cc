@@ -1,11 +1,14 @@
 // Files as people have them: what is said of them, and that it can be read back.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "windhover/tests/tools/inspect_fixture.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/cli/fit_report.h"
+#include "windhover/tools/data/dataset.h"
 #include "windhover/tools/data/inspect.h"
 #include "windhover/tools/data/shown_text.h"
 #include "windhover/tools/fit/fit.h"
@@ -22,6 +25,12 @@ TEST(ShownText, IsOneLineWithoutControlCharacters) {
   EXPECT_EQ(shown_text("\x1b[31m\x7f\x01"), "\\x1b[31m\\x7f\\x01");
   EXPECT_EQ(shown_text("\xC2\x9B\x33m \xC2\xA0"), "\\x9b3m \xC2\xA0");
   EXPECT_EQ(shown_text("\xC2"), "\xC2");
+}
+
+TEST(ShownText, IsInQuotesInAListWhereItHoldsAComma) {
+  const std::vector<std::string> texts = {"closed, no answer", "open", "a \"b\""};
+  EXPECT_EQ(listed_texts(texts), "\"closed, no answer\", open, \"a \"b\"\"");
+  EXPECT_EQ(listed_texts({}), "");
 }
 
 // Names and categories with line breaks, in quotes as CSV has them.
@@ -132,6 +141,80 @@ TEST(AwkwardFiles, ClassesThatDifferInCapitalsAloneAreRefusedUnlessTheyAreSaidTo
 TEST(AwkwardFiles, WhatStandsAboveTheNamesIsSaidToBeInTheWay) {
   EXPECT_TRUE(says(inspect_fixture::refused("Report of 2023\n\na,y\n1,2\n2,3\n4,4\n"),
                    "where lines stand above the names take them away, tail -n +2"));
+}
+
+// Of 90 rows, a number in each of which y is 1 to 13.
+std::string note_of_numbers(auto number) {
+  std::string text = "n,a,y\n";
+  for (int i = 0; i < 90; ++i) {
+    text += number(i) + "," + std::to_string(i % 5) + "," + std::to_string(i * 7 % 13) + ".5\n";
+  }
+  return column(inspected("numbers.csv", text), "n").note;
+}
+
+TEST(AwkwardFiles, NumbersThatAreCodesOrNamesOfRowsAreSaidToBe) {
+  const auto code = [](int i) { return "0" + std::to_string(1000 + i * 37 % 50); };
+  EXPECT_EQ(note_of_numbers(code),
+            "some begin with 0, as codes do; if it is one, --category \"n\"");
+  const auto identifier = [](int i) { return std::to_string(10000 + i * 7919 % 89989); };
+  const std::string names = "another in every row; if it only names them, --leave-out \"n\"";
+  EXPECT_EQ(note_of_numbers(identifier), names);
+  EXPECT_EQ(note_of_numbers([](int i) { return std::to_string(5 + i * 7 % 90); }), names);
+  EXPECT_EQ(note_of_numbers([](int i) { return std::to_string(5 + i * 7 % 89); }), "");
+  EXPECT_EQ(note_of_numbers([](int i) { return std::to_string(20 * i * i); }), "");
+  EXPECT_EQ(note_of_numbers([](int i) { return "0." + std::to_string(10000 + i); }), "");
+}
+
+TEST(AwkwardFiles, ANumberThatStandsForNoneIsSaidToWithWhatToType) {
+  const auto holes = [](const char* hole, int often) {
+    return [=](int i) { return i % often == 3 ? std::string(hole) : std::to_string(i % 40); };
+  };
+  EXPECT_EQ(note_of_numbers(holes("-999", 30)),
+            "-999 is in 3 cells, far from all others: if it says that there is no value, "
+            "--missing-text=\"-999\"");
+  EXPECT_TRUE(says(note_of_numbers(holes("9999.0", 9)), "9999.0 is in 10 cells"));
+  EXPECT_EQ(note_of_numbers(holes("999", 100)), "");  // once
+  EXPECT_EQ(note_of_numbers(holes("-7", 9)), "");
+  EXPECT_EQ(note_of_numbers([](int i) { return i % 9 == 3 ? "999" : std::to_string(i * 23); }), "");
+  std::string target = "a,y\n";
+  for (int i = 0; i < 90; ++i) {
+    target +=
+        std::to_string(i % 5) + "," + (i % 30 == 3 ? "-99" : std::to_string(i * 7 % 13)) + "\n";
+  }
+  EXPECT_TRUE(says(inspected("target.csv", target).target_note, "-99 is in 3 cells, far from"));
+  InspectOptions said{.target = "y"};
+  said.missing_texts = {"-99"};
+  EXPECT_TRUE(says(inspected("target.csv", target, said).target_note, "3 rows are left out"));
+}
+
+// Neither in the means of a schema nor in the rows, also where a schema does not say what becomes
+// of a feature that is missing.
+TEST(AwkwardFiles, ANumberThatIsSaidToStandForNoneIsNone) {
+  std::string text = "n,w,y\n";
+  for (int i = 0; i < 90; ++i) {
+    text += (i % 9 == 3 ? std::string("9999") : std::to_string(i % 2 == 0 ? 10 : 20)) +
+            (i % 30 == 5 ? ",9999," : ",2,") + std::to_string(i % 7) + "\n";
+  }
+  const std::string path = file_with("hidden.csv", text);
+  InspectOptions said{.target = "y"};
+  said.missing_texts = {"9999"};
+  said.leave_out = {"w"};
+  const Inspection found = inspect(path, said);
+  EXPECT_EQ(found.schema.rules()[0].missing, FeatureRule::Missing::kColumn);
+  EXPECT_EQ(found.schema.rules()[0].shift, 15);
+  EXPECT_EQ(found.schema.rules()[0].scale, 5);
+  const Dataset filled = load_dataset(path, found.schema, true);
+  EXPECT_EQ(filled.rows(), 90);
+  EXPECT_EQ(filled.row(3)[0], 0);  // the mean
+  EXPECT_EQ(filled.row(3)[1], 1);
+  const Schema unsaid = Schema::from_text(
+      "target = \"y\"\nmissing = \"skip\"\nmissing_texts = [\"9999\"]\nweight = \"w\"\n"
+      "[[feature]]\nfield = \"n\"\nkind = \"number\"\nshift = 0\nscale = 1\n",
+      "unsaid.toml");
+  const Dataset skipped = load_dataset(path, unsaid, true);
+  EXPECT_EQ(skipped.rows(), 77);  // 10 without n, 3 without w
+  EXPECT_EQ(skipped.skipped_rows, 13);
+  EXPECT_EQ(std::ranges::max(skipped.weights), 2);
 }
 
 TEST(AwkwardFiles, AClassWithACommaIsListedInQuotes) {

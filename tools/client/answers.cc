@@ -115,14 +115,12 @@ std::string class_name(const AnswerForm& form, std::size_t number) {
 std::string conformal_text(const PredictiveSummary& s, const AnswerForm& form) {
   const double level = 100 * form.request.interval_probability;
   if (s.conformal_set != 0) {
-    std::string names;
-    for (const std::uint32_t c : members(s.conformal_set)) {
-      names += (names.empty() ? "" : ", ") + class_name(form, c);
-    }
+    std::vector<std::string> names;
+    for (const std::uint32_t c : members(s.conformal_set)) names.push_back(class_name(form, c));
     return fmt::format(
         "\n  conformal set, which learns from outcomes to hold {:g} % of them whatever the model: "
         "{}",
-        level, names);
+        level, listed_texts(names));
   }
   if (std::isnan(s.conformal_lower)) return "";
   return fmt::format(

@@ -64,8 +64,7 @@ ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
   switch (reads) {
     case Reads::kNumber:
       plan.reads_as = "number";
-      if (facts.counts_rows())
-        plan.note = fmt::format("counts the rows; if it says no more, --leave-out \"{}\"", name);
+      plan.note = oddities_note(name, facts);
       return plan;
     case Reads::kBoolean:
       plan.reads_as = "yes or no";
@@ -184,6 +183,7 @@ void ColumnFacts::add_number(double value, std::string_view text, std::uint64_t 
   counts_rows_ = counts_rows_ && (cells_ == 1 || value == previous_ + 1);
   previous_ = value;
   numbers_.add(value);
+  oddities_.add(value, text);
   if (value > 0)
     logarithms_.add(std::log(value));
   else

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "windhover/tools/data/number_oddities.h"
 #include "windhover/tools/data/schema.h"
 
 namespace windhover {
@@ -77,6 +78,11 @@ class ColumnFacts {
   bool many_texts() const { return cells_at_many_ > 0; }
   // Text that hardly ever comes twice.
   bool identifies_rows() const;
+  // No text comes twice, as far as they are remembered.
+  bool all_different() const {
+    return many_texts() ? texts_.size() + 1 == cells_at_many_ : texts_.size() == cells_;
+  }
+  const NumberOddities& oddities() const { return oddities_; }
 
   const Cell& first_adorned() const { return first_adorned_; }
   const Cell& first_no_number() const { return first_no_number_; }
@@ -149,6 +155,7 @@ class ColumnFacts {
   Cell first_not_positive_;
   Cell first_with_unit_, first_with_another_, first_without_;
   Scatter numbers_, logarithms_;
+  NumberOddities oddities_;
 };
 
 struct ColumnChoices {

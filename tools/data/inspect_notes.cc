@@ -3,25 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "windhover/tools/data/shown_text.h"
+
 namespace windhover {
 
 namespace {
+
+constexpr std::uint64_t kManyRows = 20;
 
 // The first lines of empty cells.
 std::string empty_lines(const ColumnFacts& facts) {
   std::string lines = fmt::format("{}", fmt::join(facts.missing_lines(), ", "));
   if (facts.missing() > facts.missing_lines().size()) lines += ", ...";
   return lines;
-}
-
-// What parts a list of names is not in a name of it without quotes.
-std::string listed(const std::vector<std::string>& names) {
-  std::string list;
-  for (const std::string& name : names) {
-    const bool plain = name.find_first_of(",\"") == std::string::npos;
-    list += (list.empty() ? "" : ", ") + (plain ? name : "\"" + name + "\"");
-  }
-  return list;
 }
 
 }  // namespace
@@ -36,7 +30,7 @@ std::string target_note(const SchemaParts& parts, const std::string& hint, const
                          rule.negative ? "\"" + *rule.negative + "\"" : "anything else");
       break;
     case TargetRule::Kind::kClasses:
-      note = "classes from 0: " + listed(rule.classes);
+      note = "classes from 0: " + listed_texts(rule.classes);
       break;
     case TargetRule::Kind::kCount:
       note = rule.trials ? "a count of trials" : "a count";
@@ -53,6 +47,7 @@ std::string target_note(const SchemaParts& parts, const std::string& hint, const
   }
   const bool classes =
       rule.kind == TargetRule::Kind::kBinary || rule.kind == TargetRule::Kind::kClasses;
+  if (!classes) note += placeholder_note(facts);
   if (classes && texts.one_after_the_other()) {
     note += "; all rows of one come before those of the next: shuffle them before they are learned";
   }
@@ -77,6 +72,31 @@ std::string mostly_numbers_note(const ColumnFacts& facts, char decimal) {
   if (2 * numbers <= facts.cells()) return "";
   return fmt::format("; {} of {} cells are numbers, and \"{}\" in line {} is none", numbers,
                      facts.cells(), facts.first_no_number().text, facts.first_no_number().line);
+}
+
+std::string placeholder_note(const ColumnFacts& facts) {
+  const auto found = facts.oddities().placeholder();
+  if (!found) return "";
+  return fmt::format(
+      "; {} is in {} cells, far from all others: if it says that there is no value, "
+      "--missing-text=\"{}\"",
+      found->text, found->count, found->text);
+}
+
+std::string oddities_note(const std::string& name, const ColumnFacts& facts) {
+  std::string note;
+  const double span = facts.greatest() - facts.least() + 1;
+  const bool is_range = span == static_cast<double>(facts.cells());
+  if (facts.counts_rows()) {
+    note = fmt::format("; counts the rows; if it says no more, --leave-out \"{}\"", name);
+  } else if (facts.whole() && facts.oddities().has_leading_zeros()) {
+    note = fmt::format("; some begin with 0, as codes do; if it is one, --category \"{}\"", name);
+  } else if (facts.whole() && facts.all_different() && facts.cells() >= kManyRows &&
+             (is_range || facts.oddities().has_length_of_identifiers())) {
+    note = fmt::format("; another in every row; if it only names them, --leave-out \"{}\"", name);
+  }
+  note += placeholder_note(facts);
+  return note.empty() ? note : note.substr(2);
 }
 
 std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts) {

@@ -16,6 +16,10 @@ std::string target_note(const SchemaParts& parts, const std::string& hint, const
 std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule);
 // Of a column of texts most of which are numbers, to go on with; empty of others.
 std::string mostly_numbers_note(const ColumnFacts& facts, char decimal);
+// What numbers may stand for that are no amounts, and what to type then; empty of others.
+std::string oddities_note(const std::string& name, const ColumnFacts& facts);
+// Of a number that stands for a missing one, perhaps, to go on with; empty of others.
+std::string placeholder_note(const ColumnFacts& facts);
 std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts);
 std::string trials_note(const ColumnFacts& facts);
 std::string weight_note(const ColumnFacts& facts);

@@ -99,7 +99,8 @@ bool RowEncoder::encode(const Table& table, EncodedRow& row) const {
       derived = number_text(*number);
       text = derived;
     } else if (source.derived != nullptr) {
-      const std::optional<double> value = derive(*source.derived, text);
+      const std::optional<double> value =
+          schema_.is_missing(text) ? std::nullopt : derive(*source.derived, text);
       if (!value) {
         return skip(table, source.column, row,
                     fmt::format("\"{}\" where {} is expected", text, source.derived->format));

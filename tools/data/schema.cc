@@ -154,7 +154,9 @@ bool Schema::append_category(std::size_t rule, std::string_view text, EncodedRow
 Schema::Cell Schema::encode_cell(std::size_t rule, std::string_view text, EncodedRow& row,
                                  bool scaled) const {
   const FeatureRule& r = parts_.rules[rule];
-  if (r.missing != FeatureRule::Missing::kUnsaid && is_missing(text)) {
+  const bool any_category =
+      r.kind == FeatureRule::Kind::kCategory && r.missing == FeatureRule::Missing::kUnsaid;
+  if (!any_category && is_missing(text)) {
     if (!r.stands_for_missing()) return Cell::kMissing;
     append_missing(rule, row, scaled);
     return Cell::kEncoded;
@@ -162,7 +164,7 @@ Schema::Cell Schema::encode_cell(std::size_t rule, std::string_view text, Encode
   if (r.kind == FeatureRule::Kind::kCategory)
     return append_category(rule, text, row) ? Cell::kEncoded : Cell::kUnlisted;
   const std::optional<double> value = read_cell(text, r.reads, parts_.numbers);
-  if (!value) return is_missing(text) ? Cell::kMissing : Cell::kUnreadable;
+  if (!value) return Cell::kUnreadable;
   append_number(rule, *value, row, scaled);
   return Cell::kEncoded;
 }
@@ -174,6 +176,7 @@ bool Schema::lists(std::size_t rule, std::string_view text) const {
 }
 
 std::optional<double> Schema::offset_of(std::string_view text) const {
+  if (is_missing(text)) return std::nullopt;
   const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.numbers);
   if (!value || !parts_.offset->exposure) return value;
   return *value > 0 ? std::optional(std::log(*value)) : std::nullopt;
@@ -184,6 +187,7 @@ const char* Schema::offset_text() const {
 }
 
 std::optional<double> Schema::weight_of(std::string_view text) const {
+  if (is_missing(text)) return std::nullopt;
   const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.numbers);
   const bool usable =
       value && (*value == 0 || (*value >= kLeastWeight && *value <= kLargestWeight));
@@ -191,6 +195,7 @@ std::optional<double> Schema::weight_of(std::string_view text) const {
 }
 
 std::optional<double> Schema::trials_of(std::string_view text) const {
+  if (is_missing(text)) return std::nullopt;
   const std::optional<double> value = read_cell(text, Reads::kNumber, parts_.numbers);
   return value && (*value == 0 || is_number_of_trials(*value)) ? value : std::nullopt;
 }

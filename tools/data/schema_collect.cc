@@ -149,6 +149,7 @@ Schema Schema::collected_from(const std::string& data_path) const {
           if (counts) seen[r].add(text);
           continue;
         }
+        if (is_missing(text)) continue;  // -999, which would be a number
         const auto value = sources[r].derived != nullptr
                                ? derive(*sources[r].derived, text)
                                : read_cell(text, rule.reads, parts_.numbers);

@@ -23,4 +23,13 @@ std::string shown_text(std::string_view text) {
   return shown;
 }
 
+std::string listed_texts(std::span<const std::string> texts) {
+  std::string list;
+  for (const std::string& text : texts) {
+    const bool plain = text.find_first_of(",\"") == std::string::npos;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", plain ? text : '"' + text + '"');
+  }
+  return list;
+}
+
 }  // namespace windhover

@@ -11,6 +11,7 @@
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/cell.h"
+#include "windhover/tools/data/shown_text.h"
 #include "windhover/tools/data/table.h"
 #include "windhover/tools/error.h"
 
@@ -114,7 +115,7 @@ bool TargetRule::lists_all() const {
 }
 
 std::string TargetRule::allowed() const {
-  if (kind == Kind::kClasses) return fmt::format("one of {}", fmt::join(classes, ", "));
+  if (kind == Kind::kClasses) return "one of " + listed_texts(classes);
   if (negative) return fmt::format("{} or {}", *negative, *positive);
   if (kind == Kind::kPositive) return "a number greater than 0";
   return kind == Kind::kCount ? "a whole number of at least 0" : "a finite number";

@@ -1,0 +1,47 @@
+#ifndef WINDHOVER_TOOLS_DATA_NUMBER_ODDITIES_H_
+#define WINDHOVER_TOOLS_DATA_NUMBER_ODDITIES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace windhover {
+
+// Signs that numbers of a column are none to reckon with, collected cell by cell.
+class NumberOddities {
+ public:
+  void add(double value, std::string_view text);
+
+  // Some begin with 0, as postal codes do: whole ones alone.
+  bool has_leading_zeros() const { return leading_zeros_; }
+  // All are as long, and not short: as the numbers of customers or orders are.
+  bool has_length_of_identifiers() const { return !lengths_differ_ && length_ >= kLong; }
+
+  // One of the numbers that people write where there is none, -999 or 99999, which is there more
+  // than once and as far from the others as these are from each other, and farther.
+  struct Placeholder {
+    std::string text;
+    std::uint64_t count = 0;
+  };
+  std::optional<Placeholder> placeholder() const;
+
+ private:
+  static constexpr std::size_t kLong = 5;
+  static constexpr std::array kPlaceholders = {-99.0, -999.0, -9999.0, -99999.0,
+                                               999.0, 9999.0, 99999.0};
+
+  bool leading_zeros_ = false;
+  bool lengths_differ_ = false;
+  std::size_t length_ = 0;
+  std::array<Placeholder, kPlaceholders.size()> found_;
+  double least_ = std::numeric_limits<double>::infinity();  // of the others
+  double greatest_ = -std::numeric_limits<double>::infinity();
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATA_NUMBER_ODDITIES_H_
