@@ -8,6 +8,8 @@
 #include "windhover/tests/tools/inspect_fixture.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/cli/fit_report.h"
+#include "windhover/tools/cli/run_program.h"
+#include "windhover/tools/cli/say.h"
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/data/inspect.h"
 #include "windhover/tools/data/shown_text.h"
@@ -25,6 +27,16 @@ TEST(ShownText, IsOneLineWithoutControlCharacters) {
   EXPECT_EQ(shown_text("\x1b[31m\x7f\x01"), "\\x1b[31m\\x7f\\x01");
   EXPECT_EQ(shown_text("\xC2\x9B\x33m \xC2\xA0"), "\\x9b3m \xC2\xA0");
   EXPECT_EQ(shown_text("\xC2"), "\xC2");
+}
+
+// What a file or a server has put into a sentence commands no terminal.
+TEST(RunProgram, SaysWhatWentWrongWithoutControlCharacters) {
+  ::testing::internal::CaptureStderr();
+  const auto refuse = []() -> int { throw UserError("column \"\x1b[31m\r\" is refused\nby\tus"); };
+  EXPECT_EQ(run_program("tool", refuse), 2);
+  say("skipped", "line 2");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "tool: column \"\\x1b[31m\\r\" is refused\nby\\tus\nskipped: line 2\n");
 }
 
 TEST(ShownText, IsInQuotesInAListWhereItHoldsAComma) {

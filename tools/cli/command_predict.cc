@@ -16,6 +16,7 @@
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/interval_plot.h"
 #include "windhover/tools/cli/manual.h"
+#include "windhover/tools/cli/say.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/questions.h"
@@ -97,7 +98,7 @@ QuestionRows from_fields(const Schema& schema, const std::vector<WhatIf>& questi
     q.add(row, schema);
     for (const auto& [field, value] : row.unlisted) {
       if (!unlisted.insert(field + "=" + value).second) continue;
-      fmt::print(stderr, "note: {}\n", unlisted_text(schema, field, value));
+      say("note", unlisted_text(schema, field, value));
     }
   }
   return q;
@@ -141,8 +142,8 @@ void run_file(const PredictOptions& o, Client& client) {
   QuestionFile file;
   file.path = o.file;
   file.wanted = wanted(o);
-  file.on_skipped = [](const std::string& text) { fmt::print(stderr, "skipped: {}\n", text); };
-  file.on_unlisted = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
+  file.on_skipped = [](const std::string& text) { say("skipped", text); };
+  file.on_unlisted = [](const std::string& text) { say("note", text); };
   file.on_lines = [](std::string_view lines) {
     fmt::print("{}", lines);
     if (std::fflush(stdout) != 0) throw RunError("the answers cannot be written");

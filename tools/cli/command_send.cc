@@ -8,6 +8,7 @@
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
+#include "windhover/tools/cli/say.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/send.h"
 #include "windhover/tools/data/hashed.h"
@@ -27,8 +28,8 @@ struct SendCommand {
 SendReport send_with_bar(SendCommand& o) {
   Progress bar(o.progress);
   o.send.on_progress = [&bar](double part, const std::string& text) { bar.draw(part, text); };
-  o.send.on_note = [](const std::string& text) { fmt::print(stderr, "note: {}\n", text); };
-  o.send.on_skipped = [](const std::string& text) { fmt::print(stderr, "skipped: {}\n", text); };
+  o.send.on_note = [](const std::string& text) { say("note", text); };
+  o.send.on_skipped = [](const std::string& text) { say("skipped", text); };
   return send_file(o.send);
 }
 

@@ -3,10 +3,10 @@
 #define WINDHOVER_TOOLS_CLI_RUN_PROGRAM_H_
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <string>
 
+#include "windhover/tools/cli/say.h"
 #include "windhover/tools/cli/unknown_word.h"
 #include "windhover/tools/error.h"
 
@@ -21,10 +21,10 @@ int run_program(const char* name, Run&& run) {
   } catch (const EndWith& end) {
     return end.code;
   } catch (const UserError& error) {
-    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    say(name, error.what());
     return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    say(name, error.what());
     return 1;
   }
 }
