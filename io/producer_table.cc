@@ -203,7 +203,8 @@ Status ProducerTable::visit_state(StateVisitor& visitor) noexcept {
     std::uint64_t next = 0;
     visitor.values(producer, next);
     const bool twice = producer != 0 && at(producer).producer != 0;
-    status = twice || producer == 0 ? Status::kMalformed : set(producer, next);
+    const bool misplaced = producer == kNoProducer && i > 0;
+    status = producer == 0 || twice || misplaced ? Status::kMalformed : set(producer, next);
   }
   if (!ok(status)) reset(rules_);
   return status;

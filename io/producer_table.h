@@ -117,7 +117,7 @@ class ProducerTable {
   // Shows every producer and what is expected of it, passing ones in the order in which they fell
   // silent, and before them kNoProducer where one has been forgotten; a visitor that restores
   // replaces them all, as set() does. kMalformed or kTooLarge, with the table empty, when it brings
-  // what cannot be.
+  // what cannot be: 0, one twice, kNoProducer not as the first.
   Status visit_state(StateVisitor& visitor) noexcept;
 
   // Any thread.

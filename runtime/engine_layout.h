@@ -197,9 +197,9 @@ struct Engine::Layout {
   void take_capture() noexcept;  // which is being taken
   Status write_capture(Sink& sink, std::uint64_t head) noexcept;
   Result<bool> read(Source& source) noexcept;
-  Result<bool> read_rows(std::span<const std::byte> payload, std::uint64_t& next,
-                         std::uint64_t head) noexcept;
-  Result<bool> put(std::span<const std::byte> sections) noexcept;
+  bool read_rows(std::span<const std::byte> payload, std::uint64_t& next,
+                 std::uint64_t head) noexcept;
+  Result<bool> put(std::span<const std::byte> sections, std::uint64_t at) noexcept;
   std::span<std::byte> block() noexcept;
 
   EngineConfig config;

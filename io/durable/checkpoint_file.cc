@@ -178,6 +178,8 @@ Error CheckpointReader::unreadable() const noexcept {
   return error_of(-file_.error_number(), "the checkpoint cannot be read");
 }
 
+std::uint64_t CheckpointReader::place() const noexcept { return kHeaderBytes + given_; }
+
 Status CheckpointReader::read(std::span<std::byte> bytes) noexcept {
   if (bytes.size() > left()) return Status::kClosed;
   while (!bytes.empty()) {

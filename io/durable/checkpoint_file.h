@@ -73,6 +73,8 @@ class CheckpointReader final : public Source {
   // kClosed: the body has fewer bytes left.
   Status read(std::span<std::byte> bytes) noexcept override;
   std::uint64_t left() const noexcept { return facts_.body_bytes - given_; }
+  // Where in the file the next byte stands.
+  std::uint64_t place() const noexcept;
 
  private:
   CheckpointReader(File file, std::span<std::byte> buffer) noexcept

@@ -11,6 +11,8 @@
 namespace windhover {
 namespace {
 
+constexpr std::string_view kAtByte = " at byte";
+
 std::string number_text(double number) {
   if (number == std::floor(number) && std::abs(number) < 0x1p53) {
     return std::to_string(static_cast<std::int64_t>(number));
@@ -25,8 +27,9 @@ std::string error_sentence(const Error& error) {
   std::string text = error.sentence;
   if (error.is_errno || std::isnan(error.number)) return text;
   if (text.ends_with(kHash)) return text.substr(0, text.size() - kHash.size());
-  if (text.ends_with(" is") || text.ends_with(" at byte"))
+  if (text.ends_with(" is") || text.ends_with(kAtByte)) {
     return text + " " + number_text(error.number);
+  }
   if (error.number == 0) return text;
   if (error.status == Status::kUnsupported) return text + ": " + number_text(error.number);
   if (error.status == Status::kArenaTooSmall) {
@@ -36,12 +39,20 @@ std::string error_sentence(const Error& error) {
   return text;
 }
 
+Error moved_by(std::uint64_t bytes, Error error) noexcept {
+  if (std::string_view(error.sentence).ends_with(kAtByte)) {
+    error.number += static_cast<double>(bytes);
+  }
+  return error;
+}
+
 std::string log_place(std::size_t segment, const Error& error) {
   if (segment == kNoSegment) return "";
   std::string place = SegmentName(segment).text.data();
   const bool is_byte = !std::string_view(error.sentence).ends_with(" is");
-  if (error.status == Status::kMalformed && is_byte)
-    place += " at byte " + number_text(error.number);
+  if (error.status == Status::kMalformed && is_byte) {
+    place.append(kAtByte).append(" ").append(number_text(error.number));
+  }
   return place;
 }
 

@@ -88,6 +88,7 @@ class Persistence final {
  private:
   Error fail(const Error& error, const std::string& what) noexcept;
   Error fail_in_log(const std::string& what, const Error& error, std::size_t segment) noexcept;
+  Error too_many_producers() noexcept;
   Result<bool> recover();
   Result<bool> begin_history();
   Result<bool> open_log(std::uint64_t frames);

@@ -35,6 +35,28 @@ class NumberList final : public StateVisitor {
   bool counted_ = false;
 };
 
+// The numbers that a table takes. After one that cannot be read all are 0.
+class SourceNumbers final : public StateVisitor {
+ public:
+  explicit SourceNumbers(Source& source) noexcept : source_(source) {}
+  using StateVisitor::visit;
+  bool restores() const noexcept override { return true; }
+  void visit(std::span<std::uint64_t> numbers) noexcept override {
+    for (std::uint64_t& number : numbers) {
+      std::array<std::byte, 8> bytes{};
+      if (ok(status_)) status_ = source_.read(bytes);
+      number = ok(status_) ? load_number(bytes.data()) : 0;
+    }
+  }
+  void visit(std::span<double>) noexcept override {}
+  void visit(std::span<std::uint32_t>) noexcept override {}
+  Status status() const noexcept { return status_; }
+
+ private:
+  Source& source_;
+  Status status_ = Status::kOk;
+};
+
 }  // namespace
 
 void ProducerCapture::take(ProducerTable& table, std::uint64_t head,
@@ -62,18 +84,9 @@ Status ProducerCapture::write(Sink& sink) const noexcept {
 }
 
 Status ProducerCapture::read(Source& source, ProducerTable& table) noexcept {
-  std::array<std::byte, 16> bytes;
-  Status status = source.read(std::span(bytes).first(8));
-  if (!ok(status)) return status;
-  const std::uint64_t count = load_number(bytes.data());
-  for (std::uint64_t i = 0; i < count && ok(status); ++i) {
-    status = source.read(bytes);
-    if (!ok(status)) return status;
-    const std::uint64_t producer = load_number(bytes.data());
-    if (producer == 0 || table.at(producer).producer != 0) return Status::kMalformed;
-    status = table.set(producer, load_number(bytes.data() + 8));
-  }
-  return status;
+  SourceNumbers numbers(source);
+  const Status status = table.visit_state(numbers);
+  return ok(numbers.status()) ? status : numbers.status();
 }
 
 }  // namespace windhover

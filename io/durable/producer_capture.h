@@ -38,7 +38,7 @@ class ProducerCapture {
   void take(ProducerTable& table, std::uint64_t head, std::uint64_t frames) noexcept;
 
   // What write() wrote goes into the table, which nobody uses. kMalformed, kTooLarge (more than the
-  // table holds), or what the source said; the table may then hold a part.
+  // table holds), or what the source said; the table is then empty.
   static Status read(Source& source, ProducerTable& table) noexcept;
 
  private:

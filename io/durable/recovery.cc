@@ -33,6 +33,11 @@ Error Persistence::fail_in_log(const std::string& what, const Error& error,
   return fail({error.status}, text + ": " + error_sentence(error) + kWhereDamage);
 }
 
+Error Persistence::too_many_producers() noexcept {
+  return fail({}, "server.max_producers = " + std::to_string(producers_.capacity()) +
+                      " is smaller than the number of producers that the folder knows");
+}
+
 bool Persistence::has_file(std::string_view name) noexcept {
   return name == kLockName || is_log_file(name) || is_checkpoint_file(name);
 }
@@ -92,12 +97,14 @@ Result<bool> Persistence::recover() {
     return open_log(0);
   }
   CheckpointReader& checkpoint = newest.value();
-  if (!ok(ProducerCapture::read(checkpoint, producers_))) {
-    return fail({}, "server.max_producers = " + std::to_string(producers_.capacity()) +
-                        " is smaller than the number of producers that the checkpoint knows");
-  }
+  const Status known = ProducerCapture::read(checkpoint, producers_);
+  if (known == Status::kTooLarge) return too_many_producers();
+  if (!ok(known)) return fail({known}, "the newest checkpoint's table of producers cannot be read");
+  const std::uint64_t begins = checkpoint.place();
   const Result<bool> restored = engine_.restore(checkpoint);
-  if (!restored.ok()) return fail(restored.error(), "the newest checkpoint cannot be taken up");
+  if (!restored.ok()) {
+    return fail(moved_by(begins, restored.error()), "the newest checkpoint cannot be taken up");
+  }
   checkpoints_.head.store(checkpoint.facts().head, std::memory_order_relaxed);
   instance_ = checkpoint.facts().instance;
   // Without a log what came after the checkpoint is gone: another history goes on from here.
@@ -266,8 +273,7 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
       // Where producers stand at the end; nobody is let in before the rows have been learned as
       // well.
       if (frame.producer != 0 && !ok(producers_.set(frame.producer, frame.next))) {
-        return fail({}, "server.max_producers = " + std::to_string(producers_.capacity()) +
-                            " is smaller than the number of producers that the checkpoint knows");
+        return too_many_producers();
       }
     }
     if (status != Status::kClosed) {

@@ -18,10 +18,6 @@ constexpr Error kNoCheckpoints{
     Status::kUnsupported, "checkpoints must be true in the configuration of what is restored", 0};
 constexpr Error kUnderWay{Status::kUnavailable, "a capture is under way: release it first", 0};
 
-Error rows_damaged() noexcept {
-  return {Status::kMalformed, checkpoint::sentence_of_damage(SectionHeader(checkpoint::kRows)), 0};
-}
-
 // Whether such rows fit this window.
 Result<bool> check_rows(const Header& header, const Window& window) noexcept {
   const std::uint64_t first = header.lease > window.size() ? header.lease - window.size() : 0;
@@ -150,6 +146,7 @@ Result<bool> Engine::Layout::read(Source& source) noexcept {
   Result<bool> result = reader.configuration(header, config, engine.fingerprint(), room);
   if (result.ok()) result = check_rows(header, parts.window);
   std::size_t used = 0;
+  std::uint64_t learned_at = 0;  // where the first section begins that is not of rows
   std::uint64_t next = header.first;
   while (result.ok()) {
     const auto section = reader.next(capture->rows(), room.subspan(used));
@@ -157,45 +154,54 @@ Result<bool> Engine::Layout::read(Source& source) noexcept {
     const auto& [of, payload] = section.value();
     if (of.is(checkpoint::kEnd)) break;
     if (of.is(checkpoint::kRows)) {
-      if (!read_rows(payload, next, header.head).ok()) return reader.damaged();
+      if (!read_rows(payload, next, header.head)) return reader.damaged();
     } else {
+      if (used == 0) learned_at = reader.section_at();
       used += sizeof(of) + payload.size();
     }
   }
   if (!result.ok()) return result;
-  if (next != header.head) return rows_damaged();
+  if (next != header.head) {
+    return Error{Status::kMalformed,
+                 "the checkpoint lacks rows that its header speaks of; the first of them is",
+                 static_cast<double>(next)};
+  }
   parts.window.restore(header.head, header.lease);
   if (labels != nullptr) labels->reset();
-  return put(room.first(used));
+  return put(room.first(used), learned_at);
 }
 
-Result<bool> Engine::Layout::read_rows(std::span<const std::byte> payload, std::uint64_t& next,
-                                       std::uint64_t head) noexcept {
+bool Engine::Layout::read_rows(std::span<const std::byte> payload, std::uint64_t& next,
+                               std::uint64_t head) noexcept {
   const PackedRows packed(parts.window.layout());
-  if (payload.size() < sizeof(RowsHeader)) return rows_damaged();
+  if (payload.size() < sizeof(RowsHeader)) return false;
   const auto rows = checkpoint::load<RowsHeader>(payload.data());
   payload = payload.subspan(sizeof(rows));
-  if (rows.first != next || rows.count > head - next) return rows_damaged();
-  if (!packed.holds(payload, rows.count)) return rows_damaged();
+  if (rows.first != next || rows.count > head - next) return false;
+  if (!packed.holds(payload, rows.count)) return false;
   for (; next < rows.first + rows.count; ++next) {
-    if (!ok(packed.unpack(payload, parts.window.slot_of(next)))) return rows_damaged();
+    if (!ok(packed.unpack(payload, parts.window.slot_of(next)))) return false;
     payload = payload.subspan(packed.first_row(payload));
   }
   return true;
 }
 
 // A verified section that does not fit is one of another version, or made to deceive.
-Result<bool> Engine::Layout::put(std::span<const std::byte> sections) noexcept {
-  checkpoint::StateRestorer restorer(sections, block());
+Result<bool> Engine::Layout::put(std::span<const std::byte> sections, std::uint64_t at) noexcept {
+  checkpoint::StateRestorer restorer(sections, block(), at);
   visit_learned(restorer);
   visit_counters(restorer);
   const char* misfit = restorer.misfit();
-  if (misfit == nullptr && parts.learner->head() != parts.window.lease()) misfit = "learner";
-  if (misfit == nullptr) return true;
+  if (misfit == nullptr) {
+    if (parts.learner->head() == parts.window.lease()) return true;
+    return Error{Status::kMalformed,
+                 "the header of the checkpoint contradicts its section 'learner'"};
+  }
   if (restorer.of_another_version()) {
     return Error{Status::kUnsupported, checkpoint::sentence_of_version(misfit), 0};
   }
-  return Error{Status::kMalformed, checkpoint::sentence_of_damage(SectionHeader(misfit)), 0};
+  return Error{Status::kMalformed, checkpoint::sentence_of_damage(SectionHeader(misfit)),
+               static_cast<double>(restorer.misfit_at())};
 }
 
 std::span<std::byte> Engine::Layout::block() noexcept {

@@ -112,12 +112,14 @@ Result<bool> Reader::configuration(const Header& header, const EngineConfig& con
 void StateRestorer::section(const char* name, std::uint32_t version) noexcept {
   if (!payload_.empty()) fail();
   name_ = name;
+  at_ = next_at_;
   if (left_.size() < sizeof(SectionHeader)) return fail();
   const auto header = load<SectionHeader>(left_.data());
   left_ = left_.subspan(sizeof(header));
   if (header.length > left_.size()) return fail();
   payload_ = left_.first(header.length);
   left_ = left_.subspan(header.length);
+  next_at_ += sizeof(header) + header.length + sizeof(Header::checksum);
   if (!header.is(name)) return fail();
   if (header.version == version) return;
   of_another_version_ = misfit_ == nullptr;
@@ -125,7 +127,10 @@ void StateRestorer::section(const char* name, std::uint32_t version) noexcept {
 }
 
 void StateRestorer::fail() noexcept {
-  if (misfit_ == nullptr) misfit_ = name_;
+  if (misfit_ == nullptr) {
+    misfit_ = name_;
+    misfit_at_ = at_;
+  }
   payload_ = {};
 }
 

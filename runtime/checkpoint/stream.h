@@ -55,6 +55,8 @@ class Reader {
 
   // Of the section that was read last.
   Error damaged() const noexcept;
+  // The byte at which it begins.
+  std::uint64_t section_at() const noexcept { return section_; }
 
  private:
   Status read(std::span<std::byte> bytes) noexcept;
@@ -73,9 +75,11 @@ class Reader {
 // nowhere: from there on everything is 0, and misfit() tells.
 class StateRestorer final : public StateVisitor {
  public:
-  // `sections` one after another, each with its header; spans of numbers lie in `block`.
-  StateRestorer(std::span<const std::byte> sections, std::span<const std::byte> block) noexcept
-      : left_(sections), block_(block) {}
+  // `sections` one after another, each with its header; spans of numbers lie in `block`. The first
+  // began at byte `at` of the checkpoint, where each has its checksum behind it.
+  StateRestorer(std::span<const std::byte> sections, std::span<const std::byte> block,
+                std::uint64_t at = 0) noexcept
+      : left_(sections), block_(block), next_at_(at) {}
 
   bool restores() const noexcept override { return true; }
   void section(const char* name, std::uint32_t version) noexcept override;
@@ -90,6 +94,8 @@ class StateRestorer final : public StateVisitor {
   // The name of the first section that was not as it should be; null: all was put, and nothing is
   // left.
   const char* misfit() noexcept;
+  // The byte at which that section begins, or what stands in its place. REQUIRES: misfit().
+  std::uint64_t misfit_at() const noexcept { return misfit_at_; }
   bool of_another_version() const noexcept { return of_another_version_; }
 
  private:
@@ -100,7 +106,10 @@ class StateRestorer final : public StateVisitor {
   std::span<const std::byte> block_;
   std::span<const std::byte> payload_;  // what is left of this one
   const char* name_ = "";
+  std::uint64_t at_ = 0;       // where this one begins
+  std::uint64_t next_at_ = 0;  // and the next
   const char* misfit_ = nullptr;
+  std::uint64_t misfit_at_ = 0;
   bool of_another_version_ = false;
 };
 

@@ -177,6 +177,8 @@ TEST_F(ProducerTableTest, StateThatCannotBeLeavesTheTableEmpty) {
             Status::kTooLarge);
   EXPECT_EQ(restore({2, 7, 1, 7, 2}), Status::kMalformed);  // twice
   EXPECT_EQ(restore({2, 7, 1, 0, 2}), Status::kMalformed);
+  EXPECT_EQ(restore({2, kNoProducer, 1, kNoProducer, 2}), Status::kMalformed);
+  EXPECT_EQ(restore({2, 7, 1, kNoProducer, 2}), Status::kMalformed);  // only the first may be it
   EXPECT_EQ(table_.set(0, 1), Status::kInvalidArgument);
 }
 

@@ -10,6 +10,10 @@
 namespace windhover::test::checkpoint_damage_test {
 namespace {
 
+bool is_rows(const OpenCheckpoint::Section& section) {
+  return section.header.is(checkpoint::kRows);
+}
+
 TEST(CheckpointDamage, EveryFlippedBitIsFound) {
   const EngineConfig config = saved_config();
   Lived lived(config);
@@ -139,13 +143,50 @@ TEST(CheckpointDamage, WhatIsSignedAndDoesNotFitIsRefused) {
     refuse([i](auto& o) { o.sections.erase(o.sections.begin() + static_cast<std::ptrdiff_t>(i)); });
     refuse([i](auto& o) { o.sections[i].header.name[0] = 'X'; });
   }
-  // Rows that are not where they are said to be, or are none.
+  // Rows that are not where they are said to be, are none, or are missing.
   const auto rows = [&](std::size_t at, std::uint64_t value) {
     return refuse([=](auto& o) { std::memcpy(&o.named("rows").payload[at], &value, 8); });
   };
   EXPECT_EQ(rows(0, 0).status, Status::kMalformed);
   EXPECT_EQ(rows(8, 41).status, Status::kMalformed);
   EXPECT_EQ(rows(8, ~std::uint64_t{0} / 2).status, Status::kMalformed);
+  const Error missing = refuse([](auto& o) {
+    std::erase_if(o.sections, is_rows);
+    const std::uint64_t before_the_end = o.sections.size() - 1;
+    std::memcpy(o.named("end").payload.data(), &before_the_end, sizeof(before_the_end));
+  });
+  EXPECT_NE(std::string(missing.sentence).find("lacks rows"), std::string::npos);
+  EXPECT_EQ(missing.number, static_cast<double>(OpenCheckpoint(bytes).header.first));
+}
+
+// Whole, and one number too long, or another one in its place.
+TEST(CheckpointDamage, TheSectionThatDoesNotFitIsNamedWithItsByte) {
+  const EngineConfig config = saved_config();
+  Lived lived(config);
+  const Bytes bytes = bytes_of(*lived.engine);
+  Refusal refusal(config);
+  const std::size_t sections = OpenCheckpoint(bytes).sections.size();
+  std::size_t begins = sizeof(checkpoint::Header);
+  for (std::size_t i = 0; i + 1 < sections; ++i) {
+    OpenCheckpoint open(bytes);
+    const std::string name = open.sections[i].header.name.data();
+    const std::size_t size = open.sections[i].payload.size();
+    open.sections[i].payload.resize(size + 8);
+    const auto expect_named = [&](const Error& error) {
+      EXPECT_NE(std::string(error.sentence).find("'" + name + "'"), std::string::npos)
+          << error.sentence;
+      EXPECT_EQ(error.number, static_cast<double>(begins)) << error.sentence;
+    };
+    if (name != checkpoint::kConfiguration) {
+      expect_named(refusal.refuse(open.signed_anew()));
+      open.sections[i].payload.resize(size);
+      if (name != checkpoint::kRows) {
+        open.sections[i].header.name[0] = 'X';
+        expect_named(refusal.refuse(open.signed_anew()));
+      }
+    }
+    begins += sizeof(checkpoint::SectionHeader) + size + sizeof(std::uint64_t);
+  }
 }
 
 // A count that is too large is not followed past the section that holds it, nor out of the block.

@@ -35,6 +35,13 @@ TEST(ErrorSentence, HasTheNumberWhereThatSaysSomething) {
             "no name of a model");
 }
 
+TEST(ErrorSentence, SpeaksOfTheFileWhereItIsMovedIntoOne) {
+  EXPECT_EQ(error_sentence(moved_by(64, {Status::kMalformed, "it begins at byte", 512})),
+            "it begins at byte 576");
+  EXPECT_EQ(error_sentence(moved_by(64, {Status::kRefused, "another seed; there it is", 1})),
+            "another seed; there it is 1");
+}
+
 TEST(ErrorText, HasTheSystemsWordsForAnErrno) {
   EXPECT_EQ(error_text(error_of(-ENOENT, "the file cannot be opened")),
             "the file cannot be opened: No such file or directory");
