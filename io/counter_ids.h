@@ -42,6 +42,7 @@ enum class IoCounter : std::uint8_t {
   kWindowFullWaits,
   kLogBehindWaits,  // frames that waited because the log, or recovery, was behind
   kLimitWaits,      // times that a connection was not read because it was over its limits
+  kTurnPauses,      // of those who ask much, so that who asks little is answered in time
   kAcknowledgements,
   kQueries,
   kQueriesRefused,
@@ -90,6 +91,7 @@ struct CounterLabels<IoCounter> {
       "window_full_waits",
       "log_behind_waits",
       "limit_waits",
+      "turn_pauses",
       "acknowledgements",
       "queries",
       "queries_refused",

@@ -40,7 +40,8 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       deadline_(io_, state.counters),
       duty_(io_, state.counters),
       settle_(io_, state.counters),
-      tokens_(io_, state.counters) {
+      tokens_(io_, state.counters),
+      pause_(io_, state.counters) {
   wake_memory_.count_in(state.counters);
   next_memory_.count_in(state.counters);
   memory_.long_predict.reset();
@@ -56,7 +57,8 @@ Endpoint::~Endpoint() {
   for (Session& session : memory_.sessions) session.abort();
   ErrorCode ignored;
   wake_.close(ignored);
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_}) alarm->cancel();
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_, &pause_})
+    alarm->cancel();
   stopping_ = true;
   io_.restart();
   // Cancelled operations come back before the memory they lie in goes.
@@ -119,7 +121,7 @@ Status Endpoint::warm_up() {
       if (error) return Status::kUnavailable;
     }
   }
-  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_};
+  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_, &pause_};
   for (Alarm* alarm : alarms) alarm->after(std::chrono::hours(1), [](const ErrorCode&) {});
   tcp_.warm_up();
   unix_.warm_up();
@@ -234,7 +236,8 @@ void Endpoint::stop() noexcept {
 // Without timers run() returns by itself once the last operation has come back.
 void Endpoint::finish_if_idle() noexcept {
   if (open_sessions_ > 0) return;
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_}) alarm->cancel();
+  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_, &pause_})
+    alarm->cancel();
   ErrorCode ignored;
   wake_.cancel(ignored);
 }

@@ -19,6 +19,7 @@
 #include "windhover/io/operator_place.h"
 #include "windhover/io/server_state.h"
 #include "windhover/io/session.h"
+#include "windhover/io/turn_spacing.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/handover.h"
 
@@ -112,6 +113,7 @@ class Endpoint final : private SessionHost, private ConnectionSink, private Plac
   void schedule_next() noexcept;
   void next_question() noexcept;
   bool rows_come_first() noexcept;
+  bool pauses() noexcept;
   void begin(Session& session, Stream& socket, PlaceKind place) noexcept;
   void refuse(Stream& socket) noexcept;
   void arm_sweep() noexcept;
@@ -144,11 +146,14 @@ class Endpoint final : private SessionHost, private ConnectionSink, private Plac
   Alarm duty_;
   Alarm settle_;
   Alarm tokens_;
+  Alarm pause_;
   std::chrono::nanoseconds sweep_period_{};
   std::uint32_t open_sessions_ = 0;
   std::uint64_t rows_seen_ = 0;        // when a question was last to be answered
   std::int64_t questions_due_ns_ = 0;  // from when on one comes also before rows
+  TurnSpacing spacing_;
   bool next_scheduled_ = false;
+  bool pause_armed_ = false;
   bool retry_armed_ = false;
   bool tokens_armed_ = false;
   bool settle_armed_ = false;

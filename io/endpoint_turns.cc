@@ -42,6 +42,7 @@ void Endpoint::schedule_next() noexcept {
 void Endpoint::next_question() noexcept {
   if (memory_.queue.empty()) return;
   if (rows_come_first()) return schedule_next();
+  if (pauses()) return;
   const std::uint32_t who = memory_.queue.next(memory_.long_predict.asker() == nullptr);
   // Otherwise whoever has the place reads no more just now: it goes on, or goes.
   if (who == FairQueue::kNobody) return;
@@ -50,6 +51,25 @@ void Endpoint::next_question() noexcept {
     questions_due_ns_ = state_.clock->now_ns() + kRowsBeforeQuestions * kTurnNs;
   }
   if (!memory_.queue.empty()) schedule_next();
+}
+
+// Whether the next turn has to wait for the end of a pause, which then brings it.
+bool Endpoint::pauses() noexcept {
+  if (kind_ != EndpointKind::kQuery) return false;
+  const std::int64_t now_ns = state_.clock->now_ns();
+  if (memory_.queue.next_is_light()) {
+    spacing_.light_turn(now_ns);
+    return false;
+  }
+  if (pause_armed_) return true;
+  if (!spacing_.pauses(now_ns, stops_of_this_thread())) return false;
+  state_.counters.add(IoCounter::kTurnPauses);
+  pause_armed_ = true;
+  pause_.after(TurnSpacing::kPause, [this](const ErrorCode&) {
+    pause_armed_ = false;
+    schedule_next();
+  });
+  return true;
 }
 
 // On the observe endpoint, as long as every look at the sockets brings some; but a question comes

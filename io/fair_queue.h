@@ -41,6 +41,11 @@ class FairQueue {
   void wait(std::uint32_t who, Line line) noexcept;
   // Takes out who is next, of those for the place only if `place_is_free`; kNobody: none.
   std::uint32_t next(bool place_is_free) noexcept;
+  // Whether who is next, whoever has the place, has had little of late.
+  bool next_is_light() const noexcept {
+    const std::span<Waiting> any = waiting_in(Line::kAny);
+    return !any.empty() && any.front().start + kCreditNs / 2 <= now_;
+  }
   // It does not want its turn any more; nothing if it does not wait. O(waiting).
   void leave(std::uint32_t who) noexcept;
 

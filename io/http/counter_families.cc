@@ -78,6 +78,8 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
      "Frames that waited because the log, or recovery, was behind."},
     {Io::kLimitWaits, "limit_waits", "", "",
      "Times that a connection was not read because it was over server.limits."},
+    {Io::kTurnPauses, "turn_pauses", "", "",
+     "Pauses of those who ask much, because processors are short and others ask little."},
     {Io::kAcknowledgements, "acknowledgements", "", "", "Acknowledgements of rows sent."},
     {Io::kQueries, "queries", "", "", "Questions answered or refused, HTTP's included."},
     {Io::kQueriesRefused, "queries_refused", "", "", "Questions refused, HTTP's included."},
