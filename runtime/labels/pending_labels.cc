@@ -32,7 +32,6 @@ void PendingLabels::reset() noexcept {
   unused_ = 0;
   settled_ = 0;
   waiting_ = free_ = unread_ = {};
-  judged_ = {};
   read_ = 0;
   written_ = done_ = pending_ = 0;
   // Keys that meet in one bucket are hard to choose for whoever does not know it. Where the kernel
@@ -162,9 +161,8 @@ void PendingLabels::write_answer(std::uint32_t place, const GivenAnswer* answer)
   p.answered = answer != nullptr && given_numbers_ > 0;
   if (!p.answered) return;
   p.use = answer->use;
-  if (p.use == OutcomeUse::kCheck && !judged_.next(answer->n_seen, answer->n_eff)) {
-    p.use = OutcomeUse::kConformal;
-  }
+  p.n_seen = answer->n_seen;
+  p.may_judge = answer->may_judge;
   double* out = std::ranges::copy(answer->numbers, answer_of(place)).out;
   for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
     *out++ = answer->served[i].lower;
@@ -227,6 +225,8 @@ const GivenAnswer* PendingLabels::given(std::uint64_t sequence) noexcept {
   const double* numbers = answer_of(entry->place);
   read_answer_.numbers = {numbers, given_numbers_};
   read_answer_.use = place.use;
+  read_answer_.n_seen = place.n_seen;
+  read_answer_.may_judge = place.may_judge;
   const double* served = numbers + given_numbers_;
   for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
     read_answer_.served[i] = {served[2 * i], served[2 * i + 1]};

@@ -27,9 +27,8 @@ struct GivenAnswer {
   std::span<const double> numbers;  // Predictor::given()
   Conformal::Bounds served{};       // conformal intervals of then; those of kScoredIntervals count
   OutcomeUse use = OutcomeUse::kCheck;
-  // Of the posterior, as in its Provenance: so that keep() counts what is for the check. Not kept.
-  std::uint64_t n_seen = 0;
-  std::uint64_t n_eff = 0;
+  std::uint64_t n_seen = 0;     // by the posterior
+  std::uint32_t may_judge = 0;  // JudgedRows::most() of it
 };
 
 // A key is pending from the question on until its outcome comes, or somebody finds that its time is
@@ -44,7 +43,7 @@ struct GivenAnswer {
 // scored() the learner's. A lock is held while one key is looked up and its row copied; the learner
 // never takes it: what it reads of a place stands still from join*() until scored(). No heap call.
 // Memory of a key: its row as in the window, the answer's numbers and 8 more where predictions are
-// scored, and 124 to 128 bytes.
+// scored, and 132 to 136 bytes.
 class PendingLabels {
  public:
   // Takes memory, writes nothing; reset() before use.
@@ -121,8 +120,10 @@ class PendingLabels {
     State state;
     OutcomeUse use;
     bool answered;
+    std::uint32_t may_judge;
+    std::uint64_t n_seen;
   };
-  static_assert(sizeof(Place) == 104);
+  static_assert(sizeof(Place) == 112);
   struct List {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
@@ -165,7 +166,6 @@ class PendingLabels {
   std::span<std::uint32_t> buckets_;
   std::span<double> rows_;
   std::span<double> answers_;
-  JudgedRows judged_;
   std::uint64_t hash_seed_ = 0;
   std::uint32_t unused_ = 0;  // places that have never been taken are those from here on
   std::int64_t settled_ = 0;  // keys so far

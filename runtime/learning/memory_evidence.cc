@@ -23,7 +23,7 @@ void MemoryEvidence::add(const std::array<double, kMost>& losses) noexcept {
       if (std::isnan(better)) continue;
       const double counted = std::clamp(better, -kMostABatch, kMostABatch);
       gained_[a][b] += counted;
-      left_out_[a][b] += std::clamp(better - counted, -kMostAnEvent, kMostAnEvent);
+      left_out_[a][b] += std::clamp(better - counted, -kMostATake, kMostATake);
     }
   }
 }
@@ -53,7 +53,7 @@ void MemoryEvidence::add_to_event(std::uint32_t a, std::uint32_t b, double left_
     last = 0;
   }
   quiet_[a][b] = rows;
-  last = std::clamp(last + left_out, -kMostAnEvent, kMostAnEvent);
+  last += std::clamp(left_out, -kMostATake, kMostATake);
 }
 
 void MemoryEvidence::end_take(double rows) noexcept {

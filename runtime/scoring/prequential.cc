@@ -81,21 +81,23 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
   offered_.store(offered_.load(std::memory_order_relaxed) + rows, std::memory_order_relaxed);
   const Posterior* const posterior = snapshots_.published();
   if (posterior == nullptr) return;
-  const Answer now = {posterior, nullptr, conformal_.bounds(), use_of(*posterior)};
+  const Provenance& of = posterior->provenance;
+  Answer now = {posterior,          nullptr,   conformal_.bounds(),
+                use_of(*posterior), of.n_seen, JudgedRows::most(of.n_eff)};
   if (now.use == OutcomeUse::kNothing) return note_unscored(first, head);
   const std::uint64_t count = affordable(rows);
+  // Those that judge it are as far apart as the others: a piece of a stream may be sorted.
+  const bool judges = now.use == OutcomeUse::kCheck;
+  const std::uint64_t left = judges ? std::min(count, judged_.left(now.n_seen, now.may_judge)) : 0;
   for (std::uint64_t i = 0; i < count;) {
     const std::uint64_t end = std::min(count, i + kRowsATime);
     const std::int64_t begin_ns = clock_.now_ns();
     const std::uint64_t here = end - i;
     for (; i < end; ++i) {
       const std::uint64_t sequence = first + i * rows / count;
-      const GivenAnswer* const given = labels_ != nullptr ? labels_->given(sequence) : nullptr;
-      if (given == nullptr) {
-        score_row(now, window_.row(sequence));
-      } else {
-        score_row({nullptr, given, given->served, given->use}, window_.row(sequence));
-      }
+      const bool judge = i * left / count != (i + 1) * left / count;
+      if (judges) now.use = judge ? OutcomeUse::kCheck : OutcomeUse::kConformal;
+      score_row(answer_to(now, sequence), window_.row(sequence));
     }
     const std::int64_t took_ns = clock_.now_ns() - begin_ns;
     const double each = static_cast<double>(took_ns) / static_cast<double>(here);
@@ -166,13 +168,15 @@ void Prequential::ask(const Answer& answer, const PredictRequest& request,
   }
 }
 
-// Of an answer that was given before, those who kept it have counted.
-bool Prequential::judges(const Answer& answer) noexcept {
-  if (answer.use != OutcomeUse::kCheck || answer.posterior == nullptr) {
-    return answer.use == OutcomeUse::kCheck;
+// The answer that was given when the row was asked about, otherwise `now`.
+Prequential::Answer Prequential::answer_to(const Answer& now, std::uint64_t sequence) noexcept {
+  const GivenAnswer* const given = labels_ != nullptr ? labels_->given(sequence) : nullptr;
+  if (given == nullptr) return now;
+  OutcomeUse use = given->use;
+  if (use == OutcomeUse::kCheck && judged_.left(given->n_seen, given->may_judge) == 0) {
+    use = OutcomeUse::kConformal;
   }
-  const Provenance& of = answer.posterior->provenance;
-  return judged_.next(of.n_seen, of.n_eff);
+  return {nullptr, given, given->served, use, given->n_seen, given->may_judge};
 }
 
 void Prequential::score_row(const Answer& answer, const double* row) noexcept {
@@ -204,7 +208,10 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   score_conformal(answer, request, summary, score);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
-  if (score.pit >= 0 && judges(answer)) check(summary, score, y);
+  if (score.pit >= 0 && answer.use == OutcomeUse::kCheck) {
+    judged_.add(answer.n_seen);
+    check(summary, score, y);
+  }
   add_to_reference(row);
 }
 

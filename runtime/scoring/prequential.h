@@ -70,12 +70,14 @@ class Prequential {
     const GivenAnswer* given;
     Conformal::Bounds served;  // conformal intervals of then
     OutcomeUse use;
+    std::uint64_t n_seen;  // by the posterior, which so many rows may judge
+    std::uint64_t may_judge;
   };
 
   std::uint64_t affordable(std::uint64_t rows) noexcept;
   void note_unscored(std::uint64_t first, std::uint64_t head) noexcept;
   void score_some(std::uint64_t first, std::uint64_t head) noexcept;
-  bool judges(const Answer& answer) noexcept;
+  Answer answer_to(const Answer& now, std::uint64_t sequence) noexcept;
   void score_row(const Answer& answer, const double* row) noexcept;
   void ask(const Answer& answer, const PredictRequest& request,
            PredictiveSummary& summary) noexcept;

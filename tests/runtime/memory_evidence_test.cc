@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <vector>
 
@@ -77,6 +78,24 @@ TEST(MemoryEvidence, AJumpIsOneEvent) {
     ++rows;
   }
   EXPECT_LE(rows, 101);
+}
+
+// Where short memories have paid for outliers a jump that costs the others more is seen all the
+// same.
+TEST(MemoryEvidence, AJumpOutweighsOutliers) {
+  MemoryEvidence evidence;
+  const VectorXd u = uniforms(7, 5'000);
+  for (Index row = 0; row < u.size(); ++row) {
+    take(evidence, row % 100 != 50 ? 0.3 : u[row] < 0.37 ? -5'000 : 43);
+  }
+  EXPECT_EQ(evidence.choose(0, kTwo), 0u);
+  int rows = 0;
+  while (evidence.choose(0, kTwo) == 0 && rows < 5'000) {
+    take(evidence, 12);
+    ++rows;
+  }
+  std::printf("a jump was seen %d rows later\n", rows);
+  EXPECT_LT(rows, 400);
 }
 
 // Rows that fail for a while are one event: when they are over it takes no longer to choose again

@@ -91,5 +91,49 @@ TEST(StaleAnswers, AWrongModelIsSeenAllTheSame) {
   EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
 }
 
+// A quarter of each piece, the first, is as the model has it: noise of N(0, 1), then of +1 or -1.
+TEST(StaleAnswers, APieceIsJudgedByRowsFromAllOfIt) {
+  constexpr Index kPiece = 2'000;
+  EngineConfig config = small_config("linear", 3, 1'000);
+  config.score_predictions = true;
+  config.model.noise_variance = 0;
+  Keyed served(config);
+  Data data = linear_data(5 * kPiece, 3, 0.0, 6);
+  const VectorXd z = normals(12, data.rows());
+  for (Index i = 0; i < data.rows(); ++i) {
+    data.y[i] += i % kPiece < kPiece / 4 ? z[i] : (z[i] > 0 ? 1 : -1);
+  }
+  for (Index first = 0; first < data.rows(); first += kPiece) {
+    take(served, data, first, first + kPiece);
+  }
+  const StatusReason reason = served.engine.provenance().reason;
+  EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
+}
+
+// Each key is asked about again until its outcome comes: what counts is what has come.
+TEST(StaleAnswers, QuestionsUseNothingUp) {
+  constexpr Index kKeys = 400;
+  EngineConfig config = labels_test::with_labels(small_config("linear", 3, 1'000), 512);
+  config.labels.timeout_seconds = 1e6;
+  config.score_predictions = true;
+  config.model.noise_variance = 0;
+  Keyed served(config);
+  Data data = linear_data(1'000 + 5 * kKeys, 3, 1.0, 5);
+  data.y = data.design() * data.truth + normals(11, data.rows()).cwiseSign();
+  take(served, data, 0, 1'000);
+  for (Index first = 1'000; first < data.rows(); first += kKeys) {
+    for (Index asked = 0; asked < 5 * kKeys; ++asked) {
+      const Index row = first + asked % kKeys;
+      served.ask(std::to_string(row), data, row);
+    }
+    for (Index row = first; row < first + kKeys; ++row) {
+      ASSERT_EQ(served.tell(std::to_string(row), data.y[row]).accepted, 1U);
+    }
+    served.learn();
+  }
+  const StatusReason reason = served.engine.provenance().reason;
+  EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
+}
+
 }  // namespace
 }  // namespace windhover::test::stale_answers_test
