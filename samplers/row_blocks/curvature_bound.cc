@@ -4,13 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <span>
 
 namespace windhover {
 
 namespace {
 
-// Two estimates of rho are about the same where they are within this part of one another, and what
-// they say of the variance is within this much: rows that come and go move them by a tenth.
+// An estimate of rho does not grow any more where it is above those before it by this part of it at
+// most, and what they say of the variance by this much: rows that come and go move it by a tenth.
 constexpr double kAgreement = 0.25;
 constexpr double kLawAgreement = 0.05;
 
@@ -18,13 +19,14 @@ double law_ratio_at(double rho) noexcept { return 1 / (1 - 0.5 * rho); }
 
 }  // namespace
 
-CurvatureBound::CurvatureBound(Arena& arena, std::uint32_t columns) noexcept
-    : columns_(columns), entries_(arena.allocate<Entry>(columns).data()) {}
+CurvatureBound::CurvatureBound(Arena& arena, std::uint32_t columns, std::size_t compared) noexcept
+    : columns_(columns), compared_(compared), entries_(arena.allocate<Entry>(columns).data()) {}
 
 void CurvatureBound::reset() noexcept {
   std::uninitialized_fill_n(entries_, columns_, Entry{1, 1, 0});
   scale_ = length_ = 1;
-  largest_ = squares_ = product_squares_ = 0;
+  newest_.fill(0);
+  squares_ = product_squares_ = 0;
   agreed_ = false;
   rows_ = 0;
   iteration_ = 1;
@@ -67,12 +69,13 @@ void CurvatureBound::add(const RowColumns& row, double curvature, const float* s
 void CurvatureBound::end_iteration() noexcept {
   const double length = std::sqrt(std::max(product_squares_, 0.0));
   if (squares_ > 0 && length > 0 && std::isfinite(length)) {
-    const double before = largest_;
-    largest_ = length / std::sqrt(squares_);
-    scale_ = std::min(1.0, kMost / largest_);
-    agreed_ =
-        std::abs(largest_ - before) <= kAgreement * largest_ &&
-        std::abs(law_ratio_at(largest_ * scale_) - law_ratio_at(before * scale_)) <= kLawAgreement;
+    const double before = largest();
+    const double rho = length / std::sqrt(squares_);
+    std::ranges::rotate(newest_, newest_.begin() + 1);
+    newest_.back() = rho;
+    scale_ = std::min(1.0, kMost / largest());
+    agreed_ = rho - before <= kAgreement * rho &&
+              law_ratio_at(rho * scale_) - law_ratio_at(before * scale_) <= kLawAgreement;
     length_ = length;
   }
   squares_ = product_squares_ = 0;
@@ -80,15 +83,20 @@ void CurvatureBound::end_iteration() noexcept {
   ++iteration_;
 }
 
+double CurvatureBound::largest() const noexcept {
+  return std::ranges::max(std::span(newest_).last(compared_));
+}
+
 double CurvatureBound::law_ratio() const noexcept {
   if (!agreed_) return std::numeric_limits<double>::quiet_NaN();
-  return law_ratio_at(largest_ * scale_);
+  return law_ratio_at(largest() * scale_);
 }
 
 void CurvatureBound::visit_state(StateVisitor& visitor) noexcept {
   static_assert(sizeof(Entry) == 3 * sizeof(std::uint32_t));
-  visitor.section("curvature bound");
-  visitor.values(scale_, agreed_, largest_, length_, squares_, product_squares_, rows_, iteration_);
+  visitor.section("curvature bound", 2);
+  visitor.visit(newest_);
+  visitor.values(scale_, agreed_, length_, squares_, product_squares_, rows_, iteration_);
   visitor.visit({reinterpret_cast<std::uint32_t*>(entries_), std::size_t{3} * columns_});
 }
 

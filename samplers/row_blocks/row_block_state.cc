@@ -58,7 +58,7 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       longest_past_(past),
       past_(arena, past > 0 ? columns_ : 0),
       memory_(arena, past > 0 ? columns_ : 0),
-      bound_(arena, columns_),
+      bound_(arena, columns_, weighs_rows() ? 1 : CurvatureBound::kMostCompared),
       block_(arena, std::size_t{model.max_nonzeros} + 1, chains),
       normals_(arena.allocate<float>(NormalSource::rounded(
           std::max(kNormals, (std::size_t{model.max_nonzeros} + 1) * chains)))) {}
