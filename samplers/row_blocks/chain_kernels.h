@@ -102,6 +102,9 @@ struct ChainKernels {
   // from 0, up to 87; beyond they stay as they are there. `sign`: 1 where y is 0, -1 where it is 1.
   ChainResponses (*logistic)(const double* eta, double more, float sign, std::uint32_t chains,
                              float* residual, float* curvature);
+  // Of each of these columns, the means of theta and of its square over the chains.
+  void (*moments)(const float* const* theta, std::size_t count, std::uint32_t chains, float* mean,
+                  float* square);
   // along[c] = sum of scatter_j z_jc; `normals` holds a number a column and chain.
   void (*project)(const float* scatter, const float* normals, std::size_t count,
                   std::uint32_t chains, float* along);

@@ -120,6 +120,22 @@ ChainSums step(const ChainColumns& columns, const float* normals, const float* t
   return sums;
 }
 
+void moments(const float* const* theta, std::size_t count, std::uint32_t chains, float* mean,
+             float* square) {
+  const float share_of_one = 1.0F / static_cast<float>(chains);
+  for (std::size_t k = 0; k < count; ++k) {
+    Floats sum{};
+    Floats squares{};
+    in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {
+      const Floats here = load<kAll>(theta[k] + first, lanes);
+      sum += here;
+      squares += here * here;
+    });
+    mean[k] = share_of_one * quick_sum(sum);
+    square[k] = share_of_one * quick_sum(squares);
+  }
+}
+
 ColumnSurvey survey(const float* const* theta, const float* precision, const float* curvature,
                     const float* rows, const float* unsettled, std::size_t count,
                     std::uint32_t chains, float dispersion) {
@@ -188,8 +204,8 @@ void translate(float* const* theta, const float* by, const float* times, const f
 }  // namespace
 
 const ChainKernels WINDHOVER_CHAIN_KERNELS = {normals,    balance,  direction, steps,
-                                              predictors, logistic, project,   step,
-                                              survey,     copy,     translate};
+                                              predictors, logistic, moments,   project,
+                                              step,       survey,   copy,      translate};
 
 }  // namespace windhover
 // NOLINTEND(misc-definitions-in-headers)

@@ -20,7 +20,7 @@ void LearnedPrecision::reset(double start, double least, double most) noexcept {
   least_ = least;
   most_ = most;
   value_ = start_ = std::clamp(start, least, most);
-  log_change_ = 0;
+  tails_ = log_change_ = 0;
   followed_ = false;
   sums_ = {};
   moves_ = 0;
@@ -60,11 +60,12 @@ void LearnedPrecision::end(bool trusted, std::uint64_t rows, std::uint32_t chain
   moves_ = 0;
 }
 
-void LearnedPrecision::follow(double there) noexcept {
+void LearnedPrecision::follow(const PrecisionEvidence::Prior& there) noexcept {
   sums_ = {};
   moves_ = 0;
   log_change_ = 0;
-  const double change = std::log(there / value_);
+  tails_ = there.tails;
+  const double change = std::log(there.precision / value_);
   if (std::abs(change) < kLeastPrecisionStep) return;
   const double step = std::clamp(change, -kMostPrecisionStep, kMostPrecisionStep);
   value_ = std::clamp(value_ * std::exp(step), least_, most_);
@@ -72,8 +73,8 @@ void LearnedPrecision::follow(double there) noexcept {
 }
 
 void LearnedPrecision::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("learned precision", 3);
-  visitor.values(value_, start_, followed_, log_change_, sums_.slope, sums_.information,
+  visitor.section("learned precision", 4);
+  visitor.values(value_, start_, tails_, followed_, log_change_, sums_.slope, sums_.information,
                  sums_.virial, sums_.informed, moves_);
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/precision_evidence.h"
 
 namespace windhover {
 
@@ -24,6 +25,14 @@ namespace windhover {
 // That the two expressions agree takes chains that neither spread too much nor lag behind the rows:
 // E[theta_j dU/dtheta_j] is then 1 on average over the columns, which is looked at first.
 //
+// Tails: columns are not all as large as one another. One of them has lambda_j = relevance x
+// lambda,
+//   relevance = (1 + tails) / (1 + tails lambda E theta_j^2),
+// the mean field approximation (Bishop 2006, 10.3; Tipping 2001) of a prior that is Student's t
+// with 1 / tails degrees of freedom, a normal one of precision lambda_j ~ Gamma: a column that is
+// large is held back less, one that is small more. The sum above is of lambda_j too then. Where
+// nothing is known of a column E theta_j^2 = 1 / lambda, and its relevance is 1.
+//
 // Invariant: value() is within the bounds given. add() for the moves of the chains; now and then
 // stretch() for each column, and end().
 class LearnedPrecision {
@@ -31,6 +40,16 @@ class LearnedPrecision {
   void reset(double start, double least, double most) noexcept;
 
   double value() const noexcept { return value_; }
+  double tails() const noexcept { return tails_; }
+  // Of a column with this mean of theta^2.
+  double relevance(double mean_square) const noexcept {
+    return (1 + tails_) / (1 + tails_ * value_ * mean_square);
+  }
+  // Derivative of its logarithm by tails.
+  double relevance_by_tails(double mean_square) const noexcept {
+    const double square = value_ * mean_square;
+    return (1 - square) / ((1 + tails_) * (1 + tails_ * square));
+  }
   // Whether it did at the last end().
   bool changed() const noexcept { return log_change_ != 0; }
   // What the chains of a column of this curvature are multiplied with, because the precision
@@ -57,9 +76,9 @@ class LearnedPrecision {
   // The precision follows, by a fifth at most, once there have been as many moves as all chains
   // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.
   void end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept;
-  // The precision goes towards this one, which what has been added has no part in. Nothing to
-  // stretch() is left: whoever calls it sees to the chains.
-  void follow(double there) noexcept;
+  // The prior goes towards this one, which what has been added has no part in. Nothing to stretch()
+  // is left: whoever calls it sees to the chains.
+  void follow(const PrecisionEvidence::Prior& there) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
@@ -68,6 +87,7 @@ class LearnedPrecision {
   double start_ = 1;
   double least_ = 1;
   double most_ = 1;
+  double tails_ = 0;
   double log_change_ = 0;  // of the value, since the last expect()
   bool followed_ = false;
   Sums sums_;  // of the moves since the precision could follow last

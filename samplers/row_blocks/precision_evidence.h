@@ -1,7 +1,8 @@
-// What rows that are predicted say of the precision of a prior.
+// What rows that are predicted say of the precision of a prior, and of its tails.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_PRECISION_EVIDENCE_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_PRECISION_EVIDENCE_H_
 
+#include <algorithm>
 #include <cmath>
 
 #include "windhover/platform/state_visitor.h"
@@ -9,32 +10,69 @@
 namespace windhover {
 
 // The log marginal likelihood of rows is the sum of log p(row | those before it) (Dawid 1984): each
-// row that comes has its part of the derivative by log lambda, before it is learned from. They are
-// kept as a parabola, which fades as rows do. log lambda has itself a prior, N(log start, 1).
+// row that comes has its part of the derivative, before it is learned from. They are kept as a
+// parabola in log lambda and tails, which fades as rows do. log lambda has itself a prior,
+// N(log start, 1), and tails N(0, 1 / kTailsInformation).
 class PrecisionEvidence {
  public:
+  // Of all columns: lambda, and 0 for normal tails to 1 for those of Student's t with one degree of
+  // freedom (row_block_precision.cc).
+  struct Prior {
+    double precision = 1;
+    double tails = 0;
+  };
+  static constexpr double kMostTails = 1;
+  static constexpr double kTailsInformation = 3;
+  // Of log p of a row, by log lambda and by tails.
+  struct Slopes {
+    double precision = 0;
+    double tails = 0;
+  };
+
   // `memory`: rows that count.
   void reset(double memory) noexcept {
     keep_ = std::exp(-1 / memory);
-    slope_ = information_ = 0;
+    precision_ = tails_ = precision_information_ = shared_information_ = tails_information_ = 0;
   }
-  // A row, with the precision at `value`: the derivative of its log probability by log lambda, and
-  // minus the second.
-  void add(double value, double slope, double information) noexcept {
-    slope_ = keep_ * slope_ + slope + information * std::log(value);
-    information_ = keep_ * information_ + information;
+  // A row, with the prior at `value`, whose log probability changes by `slopes` times its residual;
+  // `residual`: over its variance, which is 1 / `information`.
+  void add(const Prior& value, const Slopes& slopes, double residual, double information) noexcept {
+    const double at = std::log(value.precision);
+    const double along = slopes.precision * at + slopes.tails * value.tails;
+    const double told = residual + information * along;
+    precision_ = keep_ * precision_ + slopes.precision * told;
+    tails_ = keep_ * tails_ + slopes.tails * told;
+    const auto more = [&](double& sum, double product) {
+      sum = keep_ * sum + information * product;
+    };
+    more(precision_information_, slopes.precision * slopes.precision);
+    more(shared_information_, slopes.precision * slopes.tails);
+    more(tails_information_, slopes.tails * slopes.tails);
   }
-  double most_likely(double start) const noexcept {
-    return std::exp((slope_ + std::log(start)) / (information_ + 1));
+  Prior most_likely(double start) const noexcept {
+    const double precision = precision_ + std::log(start);
+    const double of_precision = precision_information_ + 1;
+    const double of_tails = tails_information_ + kTailsInformation;
+    const double determinant = of_precision * of_tails - shared_information_ * shared_information_;
+    const double tails = std::clamp(
+        (of_precision * tails_ - shared_information_ * precision) / determinant, 0.0, kMostTails);
+    return {std::exp((precision - shared_information_ * tails) / of_precision), tails};
   }
 
   // In the section that is open.
-  void visit_state(StateVisitor& visitor) noexcept { visitor.values(slope_, information_); }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(precision_, tails_, precision_information_, shared_information_,
+                   tails_information_);
+  }
 
  private:
-  double keep_ = 1;         // of what the rows before have said, where another comes
-  double slope_ = 0;        // at log lambda = 0
-  double information_ = 0;  // about log lambda
+  double keep_ = 1;  // of what the rows before have said, where another comes
+  // Minus the second derivatives, and the first ones at log lambda = 0 and tails = 0.
+  double precision_ = 0;
+  double tails_ = 0;
+  double precision_information_ = 0;
+  double shared_information_ = 0;
+  double tails_information_ = 0;
 };
 
 }  // namespace windhover

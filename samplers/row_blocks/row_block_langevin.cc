@@ -126,6 +126,7 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
   if constexpr (kWeights) weights_.follow_scatter(row, slot, looked.square, chains_);
   if (moves_ / chains_ % kMovesACurvature == 0) {
     settle(row);
+    follow_relevance(row);
     // A mean of many chains is known better than one of few.
     const float share = static_cast<float>(chains_) / static_cast<float>(chains_ + 1);
     const double newest = std::min(0.5, kMovesACurvature * this->newest());

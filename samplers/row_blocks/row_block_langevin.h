@@ -198,9 +198,12 @@ class RowBlockLangevin {
     return std::max(1.0, static_cast<double>(nonzeros_) / rows);
   }
   const LearnedDispersion& dispersion() const noexcept { return dispersion_; }
-  double prior_precision() const noexcept { return precision_.value(); }  // but of the intercept's
+  // Of all columns but the intercept's: of one without rows, and how far others may be from it.
+  double prior_precision() const noexcept { return precision_.value(); }
+  double prior_tails() const noexcept { return precision_.tails(); }
   double precision_of(std::uint32_t column) const noexcept {
-    return is_intercept(column) ? intercept_precision_ : precision_.value();
+    if (is_intercept(column)) return intercept_precision_;
+    return precision_.value() * double{sums_[column].relevance};
   }
   double theta(std::uint16_t chain, std::uint32_t column) const noexcept {
     return theta_of(column)[chain];
@@ -287,6 +290,7 @@ class RowBlockLangevin {
   RowAt respond(const RowColumns& row, double more, float* residuals, float* curvatures) noexcept;
   float longest_alone(const RowColumns& row, float curvature) const noexcept;
   void settle(const RowColumns& row) noexcept;
+  void follow_relevance(const RowColumns& row) noexcept;
   float spread_of(const float* numbers) const noexcept;
   template <bool kWeights>
   void step(const RowColumns& row, std::uint32_t slot, const float* normals) noexcept;

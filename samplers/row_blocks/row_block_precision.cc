@@ -44,36 +44,40 @@ bool RowBlockLangevin::columns_have_few_rows() const noexcept {
 void RowBlockLangevin::learn_precision(const RowColumns& row) noexcept {
   constexpr double kWider = std::numbers::pi / 8;  // MacKay 1992
   const StepBlock& b = block_;
-  const auto prior = static_cast<float>(precision_.value());
   double variance = 0;
-  double variance_lost = 0;
+  PrecisionEvidence::Slopes variance_lost;
+  PrecisionEvidence::Slopes mean_lost;
+  chain_kernels().moments(b.theta, row.sparse.count, chains_, b.mean, b.square);
   for (std::size_t k = 0; k < row.count; ++k) {
-    const float known = 1 / (b.precision[k] + b.curvature[k]);
-    const float share = k < row.sparse.count ? prior * known : 0;
-    const float of_column = b.value[k] * b.value[k] * known;
-    variance += double{of_column};
-    variance_lost += double{share * of_column};
-    b.step[k] = share * b.value[k];
+    const double known = 1 / (double{b.precision[k]} + b.curvature[k]);
+    const double of_column = double{b.value[k]} * b.value[k] * known;
+    variance += of_column;
+    if (k == row.sparse.count) continue;
+    const double share = precision_of(b.column[k]) * known;
+    const double of_tails = share * precision_.relevance_by_tails(double{b.square[k]});
+    const double of_mean = double{b.value[k]} * b.mean[k];
+    variance_lost.precision += share * of_column;
+    variance_lost.tails += of_tails * of_column;
+    mean_lost.precision += share * of_mean;
+    mean_lost.tails += of_tails * of_mean;
   }
-  std::fill_n(b.shrunk, chains_, 0.0);
-  chain_kernels().predictors(b.theta, b.step, row.sparse.count, chains_, b.shrunk);
   const double residual = respond(row, 0, b.after, b.bent).residual;
   double mean = 0;
-  double mean_lost = 0;
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    mean += b.eta[c] / chains_;
-    mean_lost += b.shrunk[c] / chains_;
-  }
+  for (std::uint32_t c = 0; c < chains_; ++c) mean += b.eta[c] / chains_;
   const double level = row.offset + (has_intercept_ ? mean_of(theta_of(columns_ - 1)) : 0);
   const double square = 1 + kWider * variance;
   const double one = 1 / (1 + std::exp(-mean / std::sqrt(square)));
-  const double change = 0.5 * kWider * variance_lost / square * (mean - level) - mean_lost;
-  // The residual changes by one (1 - one) times this, and that is its variance.
-  const double weight = change / std::sqrt(square);
+  // Over the residual: one (1 - one) times this is what that changes by, and it is its variance.
+  const auto slope = [&](double of_variance, double of_mean) {
+    const double change = 0.5 * kWider * of_variance / square * (mean - level) - of_mean;
+    return -change / std::sqrt(square);
+  };
+  const PrecisionEvidence::Slopes slopes = {slope(variance_lost.precision, mean_lost.precision),
+                                            slope(variance_lost.tails, mean_lost.tails)};
   const double spread = one * (1 - one);
   const double most = kMostSurprise * std::sqrt(spread);
-  evidence_.add(precision_.value(), -weight * std::clamp(residual, -most, most),
-                weight * weight * spread);
+  evidence_.add({precision_.value(), precision_.tails()}, slopes, std::clamp(residual, -most, most),
+                spread);
 }
 
 // The precision goes to where rows have it. Where it changes, the chains of a column go to where
@@ -83,11 +87,12 @@ void RowBlockLangevin::follow_precision() noexcept {
   const double before = precision_.value();
   precision_.expect(start);
   precision_.follow(evidence_.most_likely(start));
-  const double more = precision_.value() - before;
-  if (more == 0) return;
+  const double more_of_all = precision_.value() - before;
+  if (more_of_all == 0) return;
   for (const std::uint32_t column : std::span(met_, met_count_)) {
     if (is_intercept(column)) continue;
     const double pull = pull_of(column);
+    const double more = more_of_all * double{sums_[column].relevance};
     const double all = pull + sums_[column].curvature;
     const auto nearer = static_cast<float>((all - more) / all);
     // What a past pulls with at 0 is what its rows have said, whatever the prior is.
@@ -101,12 +106,30 @@ void RowBlockLangevin::follow_precision() noexcept {
   }
 }
 
+// Of the columns of the row in the block. What a past pulls with stays at its centre.
+void RowBlockLangevin::follow_relevance(const RowColumns& row) noexcept {
+  const StepBlock& b = block_;
+  const bool normal = precision_.tails() == 0;
+  if (!normal) chain_kernels().moments(b.theta, row.sparse.count, chains_, b.mean, b.square);
+  for (std::size_t k = 0; k < row.sparse.count; ++k) {
+    const std::uint32_t column = b.column[k];
+    float& relevance = sums_[column].relevance;
+    if (normal && relevance == 1) continue;
+    const double before = precision_of(column);
+    relevance = normal ? 1 : static_cast<float>(precision_.relevance(double{b.square[k]}));
+    if (!past_.kept()) continue;
+    const double pull = (before - precision_of(column)) * double{past_.of(column).centre};
+    for (std::uint32_t c = 0; c < chains_; ++c) add_force(column, c, pull);
+  }
+}
+
 // Chains of the columns that the prior holds, as its precision has changed.
 void RowBlockLangevin::stretch() noexcept {
   for (const std::uint32_t column : std::span(met_, met_count_)) {
     if (is_intercept(column)) continue;
     const double curvature = sums_[column].curvature / dispersion_.value();
-    const float stretch = precision_.stretch(static_cast<float>(curvature));
+    const float stretch =
+        precision_.stretch(static_cast<float>(curvature) / sums_[column].relevance);
     float* theta = theta_of(column);
     for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
   }

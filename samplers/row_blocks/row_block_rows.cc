@@ -84,16 +84,18 @@ void RowBlockLangevin::load(const RowColumns& row) noexcept {
   unpack(row);
   const StepBlock& b = block_;
   const std::size_t n = row.count;
+  const auto precision = static_cast<float>(precision_.value() * dispersion_.value());
   for (std::size_t k = 0; k < n; ++k) {
     const ColumnSums& sums = sums_[b.column[k]];
     b.theta[k] = theta_of(b.column[k]);
     b.rows[k] = static_cast<float>(sums.rows);
     b.curvature[k] = static_cast<float>(sums.curvature);
+    b.precision[k] = precision * sums.relevance;
   }
   fetch_some();
   const std::size_t padded = StepBlock::padded(n);
-  std::fill_n(b.precision, padded, static_cast<float>(precision_.value() * dispersion_.value()));
   std::fill(b.value + n, b.value + padded, 0.0F);
+  std::fill(b.precision + n, b.precision + padded, 1.0F);
   std::fill(b.rows + n, b.rows + padded, 1.0F);
   std::fill(b.curvature + n, b.curvature + padded, 0.0F);
   if (has_intercept_) b.precision[n - 1] = static_cast<float>(pull_of(columns_ - 1));
@@ -209,6 +211,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
     if (--sums.rows > 0) continue;
     sums.unsettled = 0;
     sums.curvature = 0;  // what rounding has left would stay for ever
+    if (!past_.kept()) sums.relevance = 1;
   }
   if (past_.kept()) return condense(row, slot);
   load(row);

@@ -91,7 +91,7 @@ void RowBlockLangevin::reset() noexcept {
     std::fill_n(exact_force_, std::size_t{columns_} * chains_, 0);
     std::uninitialized_fill_n(exact_curvature_, columns_, ExactSum{});
   }
-  std::uninitialized_fill_n(sums_, columns_, ColumnSums{0, 0, 0});
+  std::uninitialized_fill_n(sums_, columns_, ColumnSums{});
 
   block_.reset(chains_);
   past_.reset();
@@ -113,11 +113,11 @@ void RowBlockLangevin::set_units(const TargetTransform& units) noexcept {
 }
 
 void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
-  static_assert(sizeof(ColumnSums) == 2 * sizeof(std::uint64_t));
+  static_assert(sizeof(ColumnSums) == 4 * sizeof(std::uint64_t));
   const auto bits = [&](float* numbers, std::size_t count) {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
-  visitor.section("row blocks", 4);
+  visitor.section("row blocks", 6);
   visitor.values(met_count_, nonzeros_, rows_, aside_, moves_, change_, mean_curvature_, virial_,
                  virial_weights_, lag_, informed_, held_by_prior_, unsettled_);
   visitor.visit(std::span(met_, columns_));
@@ -125,7 +125,7 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   visitor.visit(intercept_force_, chains_);
   bits(residuals_, slots_ * chains_);
   bits(curvature_, slots_);
-  visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{2} * columns_));
+  visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{4} * columns_));
   if (weighs_rows()) {
     visit_quanta(visitor, exact_force_, std::size_t{columns_} * chains_);
     static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));

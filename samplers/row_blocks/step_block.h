@@ -19,10 +19,10 @@ struct StepBlock {
       : width(padded(most_columns)),
         column(arena.allocate<std::uint32_t>(width).data()),
         theta(arena.allocate<float*>(width).data()),
-        eta(arena.allocate<double>(chains).data()),
-        shrunk(arena.allocate<double>(chains).data()) {
-    for (float** numbers : {&value, &rows, &repeats, &curvature, &precision, &length, &step,
-                            &noise_sd, &scatter, &informed, &learned, &per_row, &taken_away}) {
+        eta(arena.allocate<double>(chains).data()) {
+    for (float** numbers :
+         {&value, &rows, &repeats, &curvature, &precision, &length, &step, &noise_sd, &scatter,
+          &informed, &learned, &per_row, &taken_away, &mean, &square}) {
       *numbers = arena.allocate<float>(width).data();
     }
     for (float** numbers : {&before, &after, &bent, &change, &moved, &taken, &none}) {
@@ -54,15 +54,16 @@ struct StepBlock {
   float* learned;
   float* per_row;
   float* taken_away;  // of the prior's part in what holds the column, by a row that comes
+  float* mean;        // of theta over the chains
+  float* square;      // likewise, of its square
   double* eta;
-  double* shrunk;  // what of eta goes with the prior
-  float* before;   // r'
-  float* after;    // r
-  float* bent;     // h
-  float* change;   // r - r'
-  float* moved;    // as of the rows that this one stands for
-  float* taken;    // of the normals along the scatter
-  float* none;     // zeros
+  float* before;  // r'
+  float* after;   // r
+  float* bent;    // h
+  float* change;  // r - r'
+  float* moved;   // as of the rows that this one stands for
+  float* taken;   // of the normals along the scatter
+  float* none;    // zeros
 };
 
 }  // namespace windhover

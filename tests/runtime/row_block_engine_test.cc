@@ -90,9 +90,9 @@ TEST(RowBlockLearner, MemoryGrowsWithTheColumns) {
   config.model.features = 1U << 19;
   const Result<std::size_t> half = Engine::footprint(config);
   ASSERT_TRUE(half.ok());
-  // 8 chains: theta and G 64 bytes, sums 16, the list of columns 4, the bound 12, ten groups of
+  // 8 chains: theta and G 64 bytes, sums 32, the list of columns 4, the bound 12, ten groups of
   // draws of 4 bytes a chain.
-  EXPECT_EQ((all.value() - half.value()) / (1U << 19), 64U + 16 + 4 + 12 + 10 * 8 * 4);
+  EXPECT_EQ((all.value() - half.value()) / (1U << 19), 64U + 32 + 4 + 12 + 10 * 8 * 4);
 }
 
 TEST(RowBlockLearner, IsChosenForManySparseColumns) {

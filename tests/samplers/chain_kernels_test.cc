@@ -62,6 +62,26 @@ TEST_P(ChainKernelsTest, PredictorsAndProjectionsAreSums) {
   }
 }
 
+TEST_P(ChainKernelsTest, MomentsAreMeansOverTheChains) {
+  const std::uint32_t chains = GetParam();
+  const Columns columns(chains);
+  for (const ChainKernels* kernels : tables()) {
+    std::array<float, kColumns> mean{};
+    std::array<float, kColumns> square{};
+    kernels->moments(columns.theta.data(), kColumns, chains, mean.data(), square.data());
+    for (std::size_t k = 0; k < kColumns; ++k) {
+      double sum = 0;
+      double squares = 0;
+      for (std::uint32_t c = 0; c < chains; ++c) {
+        sum += columns.at(k, c);
+        squares += columns.at(k, c) * columns.at(k, c);
+      }
+      EXPECT_NEAR(mean[k], sum / chains, kError);
+      EXPECT_NEAR(square[k], squares / chains, kError);
+    }
+  }
+}
+
 TEST_P(ChainKernelsTest, AStepMovesEachChainByItsForceAndNoise) {
   const std::uint32_t chains = GetParam();
   const Columns before(chains);

@@ -16,36 +16,69 @@ using namespace windhover::row_block_langevin_test;
 TEST(PrecisionEvidence, IsWhereRowsAndThePriorHaveIt) {
   PrecisionEvidence evidence;
   evidence.reset(1e12);
-  EXPECT_NEAR(evidence.most_likely(2), 2, 1e-12);
+  EXPECT_NEAR(evidence.most_likely(2).precision, 2, 1e-12);
+  EXPECT_EQ(evidence.most_likely(2).tails, 0);
   // -information (log lambda - log 10)^2 / 2, wherever it is looked at.
   for (int row = 0; row < 300; ++row) {
     const double value = 1 + row % 7;
-    evidence.add(value, 0.1 * std::log(10 / value), 0.1);
+    evidence.add({value, 0}, {1, 0}, 0.1 * std::log(10 / value), 0.1);
   }
-  EXPECT_NEAR(std::log(evidence.most_likely(2)), (30 * std::log(10) + std::log(2)) / 31, 1e-9);
+  const auto there = evidence.most_likely(2);
+  EXPECT_NEAR(std::log(there.precision), (30 * std::log(10) + std::log(2)) / 31, 1e-9);
+  EXPECT_EQ(there.tails, 0);
+}
+
+// Rows of two kinds, each of which knows one direction of the two; tails are never below 0 nor
+// above kMostTails, and the precision is then where that leaves it.
+TEST(PrecisionEvidence, FindsPrecisionAndTailsTogether) {
+  const auto found = [](double truth) {
+    PrecisionEvidence evidence;
+    evidence.reset(1e12);
+    for (int row = 0; row < 4'000; ++row) {
+      const double value = 1 + row % 7;
+      const double tails = row % 3 / 2.0;
+      const PrecisionEvidence::Slopes slopes{1, row % 2 == 0 ? 1.0 : -0.5};
+      const double off = std::log(10 / value) + slopes.tails * (truth - tails);
+      evidence.add({value, tails}, slopes, off, 1);
+    }
+    return evidence.most_likely(10);
+  };
+  EXPECT_NEAR(std::log(found(0.6).precision), std::log(10), 1e-3);
+  // Their prior takes as much as it knows beside what rows do: 0.625 - 0.25^2 each.
+  const double taken = PrecisionEvidence::kTailsInformation / (4'000 * 0.5625);
+  EXPECT_NEAR(found(0.6).tails, 0.6 * (1 - taken), 1e-4);
+  // Where tails are 1 too low or too high the precision takes over what it can: 1/4 of it, the
+  // mean of what rows have of tails.
+  EXPECT_EQ(found(-1).tails, 0);
+  EXPECT_NEAR(std::log(found(-1).precision), std::log(10) - 0.25, 1e-2);
+  EXPECT_EQ(found(2).tails, PrecisionEvidence::kMostTails);
+  EXPECT_NEAR(std::log(found(2).precision), std::log(10) + 0.25, 1e-2);
 }
 
 TEST(PrecisionEvidence, WhatRowsSaidFades) {
   PrecisionEvidence evidence;
   evidence.reset(100);
-  for (int row = 0; row < 100; ++row) evidence.add(1, std::log(50), 1);
-  EXPECT_GT(evidence.most_likely(1), 40);
-  for (int row = 0; row < 2'000; ++row) evidence.add(1, 0, 0);
-  EXPECT_NEAR(evidence.most_likely(1), 1, 1e-4);
+  for (int row = 0; row < 100; ++row) evidence.add({1, 0}, {1, 0}, std::log(50), 1);
+  EXPECT_GT(evidence.most_likely(1).precision, 40);
+  for (int row = 0; row < 2'000; ++row) evidence.add({1, 0}, {0, 0}, 0, 0);
+  EXPECT_NEAR(evidence.most_likely(1).precision, 1, 1e-4);
 }
 
 TEST(LearnedPrecision, FollowsByHalfAtATimeWithinItsBounds) {
   LearnedPrecision precision;
   precision.reset(1, 0.5, 1.5);
-  precision.follow(1.01);
+  precision.follow({1.01, 0});
   EXPECT_EQ(precision.value(), 1);
-  precision.follow(100);
+  precision.follow({100, 0});
   EXPECT_EQ(precision.value(), 1.5);
-  precision.follow(1e-9);
+  precision.follow({1e-9, 0});
   EXPECT_NEAR(precision.value(), 1.5 * std::exp(-0.5), 1e-12);
 }
 
-// Rows of ten fields, a coefficient each of N(0, 1 / precision); the truth, and its predictors.
+// Coefficients are of N(0, 1 / precision); or one in ten is, and all others are a tenth as large.
+enum class Coefficients { kNormal, kFewCount };
+
+// Rows of ten fields; the truth, and its predictors.
 struct Simulated {
   SparseData data;
   std::vector<double> coefficients;
@@ -60,11 +93,14 @@ ModelConfig learning_model(std::uint32_t levels) {
   return model;
 }
 
-Simulated simulate(const ModelConfig& model, double precision, std::size_t rows,
-                   std::uint64_t seed) {
+Simulated simulate(const ModelConfig& model, double precision, std::size_t rows, std::uint64_t seed,
+                   Coefficients kind = Coefficients::kNormal) {
   Simulated all{SparseData(model), std::vector<double>(model.features), {}};
   fill_normals(seed, {1, 0, Purpose::kTest}, all.coefficients);
   for (double& one : all.coefficients) one /= std::sqrt(precision);
+  for (std::size_t j = 0; kind == Coefficients::kFewCount && j < all.coefficients.size(); ++j) {
+    if (j % 10 != 0) all.coefficients[j] /= 10;
+  }
   const std::uint32_t levels = model.features / kFields;
   std::vector<double> uniforms(kFields + 1);
   for (std::size_t i = 0; i < rows; ++i) {
@@ -85,6 +121,7 @@ Simulated simulate(const ModelConfig& model, double precision, std::size_t rows,
 // What the draws of a stream say at its end, of rows that have not come.
 struct Held {
   double log_precision = 0;
+  double tails = 0;
   double coefficients = 0;  // parts of the truths that intervals of 90 % hold
   double predictors = 0;
 };
@@ -94,9 +131,9 @@ constexpr std::size_t kAsked = 2'000;
 // The rows in order, four moves each; `window` of them are there at a time, and their past is kept
 // where these are not all; then draws.
 Held held_of(const ModelConfig& model, double precision, std::size_t rows, std::size_t window,
-             std::uint64_t seed) {
+             std::uint64_t seed, Coefficients kind) {
   constexpr std::size_t kDraws = 12;  // of each chain, two passes apart
-  const Simulated all = simulate(model, precision, rows + kAsked, seed);
+  const Simulated all = simulate(model, precision, rows + kAsked, seed, kind);
   Chains chains(model, 8, rows, seed, window < rows ? rows : 0);
   std::size_t first = 0;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -129,6 +166,7 @@ Held held_of(const ModelConfig& model, double precision, std::size_t rows, std::
   };
   Held held;
   held.log_precision = std::log(chains->prior_precision());
+  held.tails = chains->prior_tails();
   double met = 0;
   for (std::uint32_t j = 0; j < model.features; ++j) {
     if (std::isnan(column(j)[0])) continue;
@@ -153,19 +191,22 @@ Held held_of(const ModelConfig& model, double precision, std::size_t rows, std::
   return held;
 }
 
-Held mean_held(std::uint32_t levels, double precision, std::size_t rows, std::size_t window) {
+Held mean_held(std::uint32_t levels, double precision, std::size_t rows, std::size_t window,
+               Coefficients kind = Coefficients::kNormal) {
   const auto record = [&](const std::string& what, double number) {
     ::testing::Test::RecordProperty(what + "_" + std::to_string(window), std::to_string(number));
   };
   constexpr int kSeeds = 4;
   Held mean;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Held one = held_of(learning_model(levels), precision, rows, window, seed);
+    const Held one = held_of(learning_model(levels), precision, rows, window, seed, kind);
     mean.log_precision += one.log_precision / kSeeds;
+    mean.tails += one.tails / kSeeds;
     mean.coefficients += one.coefficients / kSeeds;
     mean.predictors += one.predictors / kSeeds;
   }
   record("precision", std::exp(mean.log_precision));
+  record("tails", mean.tails);
   record("coefficients", mean.coefficients);
   record("predictors", mean.predictors);
   return mean;
@@ -176,6 +217,7 @@ Held mean_held(std::uint32_t levels, double precision, std::size_t rows, std::si
 // many rows that 0.007 is chance.
 TEST(RowBlockPrecision, IsThatOfTheTruthWhereColumnsHaveFewRows) {
   const Held mean = mean_held(2'000, 2.8, 12'000, 12'000);
+  EXPECT_LT(mean.tails, 0.3);
   EXPECT_NEAR(mean.log_precision, std::log(2.8), 3 * 0.1 / std::sqrt(4) + 0.05);
   EXPECT_NEAR(mean.coefficients, 0.9, 0.02);
   EXPECT_NEAR(mean.predictors, 0.9, 0.02);
@@ -186,6 +228,42 @@ TEST(RowBlockPrecision, IsLearnedOnWhereThePastIsCondensed) {
   const Held mean = mean_held(2'000, 2.8, 12'000, 2'000);
   EXPECT_NEAR(mean.log_precision, std::log(2.8), 3 * 0.1 / std::sqrt(4) + 0.05);
   EXPECT_NEAR(mean.predictors, 0.9, 0.03);
+}
+
+// Neither a normal nor Student's t, but nearer to the latter: intervals of predictors hold what
+// they say but for a little, where those of a normal prior hold 75 %.
+TEST(RowBlockPrecision, TailsAreLearnedWhereFewColumnsCount) {
+  const Held mean = mean_held(500, 0.1, 12'000, 12'000, Coefficients::kFewCount);
+  EXPECT_GT(mean.tails, 0.9);
+  EXPECT_NEAR(mean.coefficients, 0.9, 0.03);
+  EXPECT_NEAR(mean.predictors, 0.9, 0.03);
+}
+
+// A past of which most has faded stays where it was, however large a column is: what it pulls with
+// goes along with the column's precision. Otherwise the larger a column is the farther it goes.
+TEST(RowBlockPrecision, APastThatFadesStaysWhereItWas) {
+  constexpr std::size_t kRows = 20'000;
+  constexpr std::size_t kWindow = 1'000;
+  const ModelConfig model = learning_model(200);
+  const Simulated all = simulate(model, 0.1, kRows, 1, Coefficients::kFewCount);
+  Chains chains(model, 8, kRows, 1, 2'000);
+  for (std::size_t i = 0; i < kRows; ++i) {
+    if (i >= kWindow) {
+      chains->leave(all.data.row(i - kWindow), static_cast<std::uint32_t>(i - kWindow));
+    }
+    chains->enter(all.data.row(i), static_cast<std::uint32_t>(i));
+    chains.move(all.data, i < kWindow ? 0 : i - kWindow + 1, i + 1, 4);
+    if (i % 64 == 0) chains->retain();
+  }
+  EXPECT_GT(chains->prior_tails(), 0.5);
+  double off = 0;
+  for (std::uint32_t j = 0; j < model.features; ++j) {
+    double mean = 0;
+    for (std::uint16_t c = 0; c < 8; ++c) mean += chains->theta(c, j) / 8;
+    off += std::pow(mean - all.coefficients[j], 2) / model.features;
+  }
+  // Of coefficients whose sd is 1.04; 0.75 where what the past pulls with stays behind.
+  EXPECT_LT(std::sqrt(off), 0.6);
 }
 
 // Where columns have many rows, most of them in the past, rows that turn into their opposite say
