@@ -94,11 +94,6 @@ double RowBlockLangevin::new_part(const RowColumns& row, double others, double d
   return part;
 }
 
-double RowBlockLangevin::spread_ratio() const noexcept {
-  const bool known = moves_ >= kLeastMoves && chains_ > 1 && virial_weights_ > 0;
-  return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
-}
-
 bool RowBlockLangevin::weights_known() const noexcept {
   if (!weighs_rows() || rows_ == 0) return true;
   const std::uint64_t heaviest = std::min(static_cast<std::uint64_t>(informed_), rows_ / 2);

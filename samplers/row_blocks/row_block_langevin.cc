@@ -10,21 +10,12 @@ namespace windhover {
 
 namespace {
 
-// How fast the means over moves follow.
-constexpr double kNewestMove = 1e-3;
 // Where the curvature of a row with a weight has grown by more than this the step is no longer than
 // the row itself allows.
 constexpr float kSuddenCurvature = 2;
-// Curvatures of rows follow every so many moves: they hardly change.
-constexpr std::uint64_t kMovesACurvature = 4;
 // How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
-
-// Those that have another one to be compared with.
-double compared_chains(std::uint32_t chains) noexcept {
-  return chains % kChainLanes == 1 ? chains - 1 : chains;
-}
 
 // Mean square of what a row's residual changes by, at a linear predictor of this curvature.
 float scatter_at(float scatter, double most, float curvature) noexcept {
@@ -86,13 +77,12 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
   predict(row);
   const Looked looked = look(row, slot);
   if (kWeights && dispersion_.learned()) look_at_noise(row, slot);
-  moves_ += chains_;
-  change_ += newest() * (double{looked.square} - change_);
+  recent_.add(double{looked.square});
 
   fetch_some();
   const auto scale = static_cast<float>(bound_.scale());
   float importance = 1;
-  auto square = static_cast<float>(change_);
+  auto square = static_cast<float>(recent_.change());
   if constexpr (kWeights) {
     const double length = weights_.length_of(row, slot);
     importance = static_cast<float>(length);
@@ -124,20 +114,13 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
   take(row, normals, sums.weights);
   if (sudden) follow_curvature(row, slot, looked.largest, 1);
   if constexpr (kWeights) weights_.follow_scatter(row, slot, looked.square, chains_);
-  if (moves_ / chains_ % kMovesACurvature == 0) {
+  if (recent_.curvature_due()) {
     settle(row);
     follow_relevance(row);
     // A mean of many chains is known better than one of few.
     const float share = static_cast<float>(chains_) / static_cast<float>(chains_ + 1);
-    const double newest = std::min(0.5, kMovesACurvature * this->newest());
-    mean_curvature_ +=
-        newest * (follow_curvature(row, slot, looked.curvature, share) - mean_curvature_);
+    recent_.add_curvature(double{follow_curvature(row, slot, looked.curvature, share)});
   }
-}
-
-// The part of the move of all chains that just was in means over recent moves.
-double RowBlockLangevin::newest() const noexcept {
-  return std::min(1.0, chains_ * std::max(kNewestMove, 1.0 / static_cast<double>(moves_)));
 }
 
 // The step that has been worked out, and what is said of it, in which its columns count for so much
@@ -167,14 +150,8 @@ void RowBlockLangevin::take(const RowColumns& row, const float* normals, double 
     }
   }
   const double chains = chains_;
-  const double of_half_a_pass = 2.0 / static_cast<double>(rows_);
-  const double most = newest();
-  const double least = std::min(most, chains / static_cast<double>(moves_));
-  const double part = std::clamp(of_half_a_pass, least, most);
   const double dispersion = dispersion_.value();
-  virial_ += part * (sums.apart / (chains * dispersion) - virial_);
-  const double apart = weights * compared_chains(chains_) / std::max(chains - 1, 1.0);
-  virial_weights_ += part * (apart - virial_weights_);
+  recent_.add_virial(sums.apart, dispersion, weights, rows_);
   if (!learns_precision_) return;
   precision_.add(
       {sums.slope / dispersion, chains * information, sums.own / dispersion, chains * learned},
@@ -218,7 +195,7 @@ void RowBlockLangevin::look_at_noise(const RowColumns& row, std::uint32_t slot) 
 // The columns of a step have gone so much of the way to where their prior has them.
 void RowBlockLangevin::settle(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
-  constexpr float kMoves = kMovesACurvature;
+  constexpr float kMoves = RecentMoves::kMovesACurvature;
   for (std::size_t k = 0; k < row.count; ++k) {
     sums_[b.column[k]].unsettled /= 1 + kMoves * b.step[k] * b.precision[k];
   }

@@ -66,6 +66,7 @@
 #include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/past_memory.h"
 #include "windhover/samplers/row_blocks/precision_evidence.h"
+#include "windhover/samplers/row_blocks/recent_moves.h"
 #include "windhover/samplers/row_blocks/row_columns.h"
 #include "windhover/samplers/row_blocks/step_block.h"
 #include "windhover/samplers/rows.h"
@@ -90,7 +91,6 @@ namespace windhover {
 // be, leave 10^-4 behind.
 class RowBlockLangevin {
  public:
-  static constexpr std::uint64_t kLeastMoves = 1000;  // of all chains together
   static constexpr double kLargestValue = 1e6;
 
   // `slots`: rows that can be there at a time, each in one of them.
@@ -170,8 +170,8 @@ class RowBlockLangevin {
   // fluctuation-dissipation relation, Yaida 2019) and K / (K - 1) where they are as far apart as
   // their normals are, over the latter; a mean over the columns of recent moves in which each
   // counts as much as its rows know of it. Above 1 they have still to contract. NaN until there
-  // were kLeastMoves moves, and of one chain.
-  double spread_ratio() const noexcept;
+  // were RecentMoves::kLeastMoves moves, and of one chain.
+  double spread_ratio() const noexcept { return recent_.spread_ratio(); }
 
   // How far the chains together lag behind the rows: the square of the distance between their
   // centre and the posterior's, in posterior variances, on average over the columns as the rows
@@ -279,7 +279,6 @@ class RowBlockLangevin {
   void load(const RowColumns& row) noexcept;
   void predict(const RowColumns& row) noexcept;
   void store_exactly(const RowColumns& row) noexcept;
-  double newest() const noexcept;
   void shorten(std::size_t count, float shorter) noexcept;
   void work_out_lengths(const RowColumns& row, double length, double most_scatter) noexcept;
   double most_scatter(const RowColumns& row) const noexcept;
@@ -360,15 +359,11 @@ class RowBlockLangevin {
   std::uint64_t nonzeros_ = 0;  // of all rows that are there
   std::uint64_t rows_ = 0;
   std::uint64_t aside_ = 0;  // rows that are there and have been set aside
-  std::uint64_t moves_ = 0;
-  double change_ = 0;          // mean of (r - r')^2 over recent moves
-  double mean_curvature_ = 0;  // mean of h, likewise
-  double virial_ = 0;          // of the numbers whose mean is spread_ratio(), over half a pass, ...
-  double virial_weights_ = 0;  // ... and of what they count
-  double lag_ = 0;             // what lag() says
-  double informed_ = 0;        // columns, each as far as its rows know of it
-  double held_by_prior_ = 0;   // columns, each as far as the prior holds it
-  double unsettled_ = 0;       // what unsettled() says
+  RecentMoves recent_;
+  double lag_ = 0;            // what lag() says
+  double informed_ = 0;       // columns, each as far as its rows know of it
+  double held_by_prior_ = 0;  // columns, each as far as the prior holds it
+  double unsettled_ = 0;      // what unsettled() says
 };
 
 }  // namespace windhover

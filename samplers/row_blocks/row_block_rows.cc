@@ -143,7 +143,7 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
       continue;
     }
     if (is_new) met_[met_count_++] = column;
-    draw_prior(column, {moves_ * columns_ + column, 0, Purpose::kInitialState});
+    draw_prior(column, {recent_.moves() * columns_ + column, 0, Purpose::kInitialState});
   }
   const double fresh = draws_new_columns() ? draw_new_columns(row) : 0;
   load(row);

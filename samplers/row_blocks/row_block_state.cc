@@ -61,7 +61,8 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       bound_(arena, columns_, weighs_rows() ? 1 : CurvatureBound::kMostCompared),
       block_(arena, std::size_t{model.max_nonzeros} + 1, chains),
       normals_(arena.allocate<float>(NormalSource::rounded(
-          std::max(kNormals, (std::size_t{model.max_nonzeros} + 1) * chains)))) {}
+          std::max(kNormals, (std::size_t{model.max_nonzeros} + 1) * chains)))),
+      recent_(chains) {}
 
 // Of rows of so many non-zeros.
 double RowBlockLangevin::start_of_precision(double nonzeros) const noexcept {
@@ -78,11 +79,10 @@ void RowBlockLangevin::reset() noexcept {
   }
   set_units({});
   met_count_ = 0;
-  nonzeros_ = rows_ = aside_ = moves_ = 0;
+  nonzeros_ = rows_ = aside_ = 0;
   lag_ = std::numeric_limits<double>::quiet_NaN();
-  change_ = 0;
-  virial_ = virial_weights_ = informed_ = held_by_prior_ = unsettled_ = 0;
-  mean_curvature_ = 0.25;
+  recent_.reset();
+  informed_ = held_by_prior_ = unsettled_ = 0;
   std::fill_n(residuals_, slots_ * chains_, 0.0F);
   std::fill_n(curvature_, slots_, 0.0F);
   std::fill_n(intercept_force_, chains_, 0.0);
@@ -118,8 +118,9 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
     visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));
   };
   visitor.section("row blocks", 6);
-  visitor.values(met_count_, nonzeros_, rows_, aside_, moves_, change_, mean_curvature_, virial_,
-                 virial_weights_, lag_, informed_, held_by_prior_, unsettled_);
+  visitor.values(met_count_, nonzeros_, rows_, aside_);
+  recent_.visit_state(visitor);
+  visitor.values(lag_, informed_, held_by_prior_, unsettled_);
   visitor.visit(std::span(met_, columns_));
   bits(chains_of_columns_, std::size_t{2} * columns_ * chains_);
   visitor.visit(intercept_force_, chains_);

@@ -25,7 +25,7 @@ constexpr double kMostScatter = 4;
 // eps_j of a column with one row, in a row of n columns, as far as scatter bounds it: each column
 // may get the n-th part of kLargestShare from it.
 double RowBlockLangevin::share_of(std::size_t n) const noexcept {
-  return 2 * kLargestShare * mean_curvature_ / (static_cast<double>(n) * change_);
+  return 2 * kLargestShare * recent_.mean_curvature() / (static_cast<double>(n) * recent_.change());
 }
 
 // eps_j at scale 1 and N_j of a row with a weight, of length `length` (BlockWeights): a column has
