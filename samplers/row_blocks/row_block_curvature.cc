@@ -33,11 +33,8 @@ void RowBlockLangevin::add_curvature(const RowColumns& row, double before, doubl
       sum = std::max(0.0, sum + (after - before) * value * value);
       continue;
     }
-    ExactSum& exact = exact_curvature_[column];
     const double square = row.weight * value * value;
-    exact.add(std::min(after * square, ExactSum::kMost));
-    exact.add(-std::min(before * square, ExactSum::kMost));
-    sum = exact.value();
+    sum = exact_.add_curvature(column, before * square, after * square);
   }
 }
 

@@ -164,12 +164,11 @@ void RowBlockLangevin::store_exactly(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
-    Quanta* exact = exact_force_of(column);
     float* force = force_of(column);
-    const double scale = row.weight * row.value(k) * force_quanta_;
+    const double scale = exact_.in_quanta(row.weight * row.value(k));
     for (std::uint32_t c = 0; c < chains_; ++c) {
-      exact[c] += quanta_of(scale * b.after[c]) - quanta_of(scale * b.before[c]);
-      force[c] = force_of_quanta(exact[c]);
+      const Quanta more = quanta_of(scale * b.after[c]) - quanta_of(scale * b.before[c]);
+      force[c] = exact_.add(column, c, more);
     }
   }
 }

@@ -61,7 +61,7 @@
 #include "windhover/samplers/row_blocks/block_weights.h"
 #include "windhover/samplers/row_blocks/condensed_past.h"
 #include "windhover/samplers/row_blocks/curvature_bound.h"
-#include "windhover/samplers/row_blocks/exact_sum.h"
+#include "windhover/samplers/row_blocks/exact_columns.h"
 #include "windhover/samplers/row_blocks/learned_dispersion.h"
 #include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/past_memory.h"
@@ -77,7 +77,7 @@ namespace windhover {
 // rows that have entered and not left of what it keeps of them, less (lambda_j + p_j) m_j of a
 // condensed past, and row counts and curvatures of the columns are those of these rows. Of a column
 // that has not had a row theta is NaN. One thread. Memory: 8 bytes a chain and column, 4 a chain
-// and row, 32 a column and 4 a row; with a past 48 more a column, where rows are weighed 16 more a
+// and row, 48 a column and 4 a row; with a past 48 more a column, where rows are weighed 16 more a
 // chain and column, 96 a column and 20 to 36 a row. No function but reset() takes time in
 // proportion to the columns.
 //
@@ -234,16 +234,6 @@ class RowBlockLangevin {
     return chains_of_columns_ + std::size_t{2} * column * chains_;
   }
   float* force_of(std::uint32_t column) const noexcept { return theta_of(column) + chains_; }
-  Quanta* exact_force_of(std::uint32_t column) const noexcept {
-    return exact_force_ + std::size_t{column} * chains_;
-  }
-  // What a row with a weight adds to G of its k-th column.
-  Quanta quanta_of_force(const RowColumns& row, std::size_t k, float residual) const noexcept {
-    return quanta_of(row.weight * row.value(k) * force_quanta_ * residual);
-  }
-  float force_of_quanta(Quanta quanta) const noexcept {
-    return static_cast<float>(number_of(quanta) * force_a_quantum_);
-  }
   float* residuals_of(std::uint32_t slot) const noexcept {
     return residuals_ + std::size_t{slot} * chains_;
   }
@@ -339,10 +329,7 @@ class RowBlockLangevin {
   ColumnSums* sums_;         // columns
   std::uint32_t* met_;       // the columns that have had a row, in the order of their first ones
   BlockWeights weights_;
-  double force_quanta_;  // in 1, of G of rows with weights
-  double force_a_quantum_;
-  Quanta* exact_force_;        // G of them, columns x chains
-  ExactSum* exact_curvature_;  // H of them, columns; the one in sums_ is its copy
+  ExactColumns exact_;  // G and H of rows with weights; those beside theta and in sums_ are copies
   std::uint64_t longest_past_;
   CondensedPast past_;
   PastMemory memory_;

@@ -62,7 +62,7 @@ void RowBlockLangevin::fetch_some(std::size_t count) noexcept {
   }
   if (!weighs_rows()) return;
   for (const std::uint32_t column : columns) {
-    fetch_lines(exact_force_of(column), sizeof(Quanta) * chains_);
+    fetch_lines(exact_.force_of(column), sizeof(Quanta) * chains_);
     weights_.prefetch(column);
   }
 }
@@ -275,10 +275,9 @@ void RowBlockLangevin::add_exactly(const RowColumns& row, const float* residuals
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
     float* force = force_of(column);
-    Quanta* exact = exact_force_of(column);
+    const double scale = exact_.in_quanta(row.weight * row.value(k));
     for (std::uint32_t c = 0; c < chains_; ++c) {
-      exact[c] += sign * quanta_of_force(row, k, residuals[c]);
-      force[c] = force_of_quanta(exact[c]);
+      force[c] = exact_.add(column, c, sign * quanta_of(scale * residuals[c]));
     }
   }
 }

@@ -17,14 +17,6 @@ constexpr std::size_t kNormals = 1024;
 // Of the linear predictors under the prior that a learned precision begins with.
 constexpr double kPredictorVariance = 2.5 * 2.5;
 
-// Of G: the largest power of two at which as many rows as there are slots, of any weight, value and
-// residual, stay below 2^124.
-double quanta_of_all(std::uint64_t slots, double most_residual) noexcept {
-  const double most = static_cast<double>(slots) * RowLikelihood::kMostWeight *
-                      RowBlockLangevin::kLargestValue * most_residual;
-  return std::exp2(std::floor(124 - std::log2(most)));
-}
-
 }  // namespace
 
 RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
@@ -50,11 +42,8 @@ RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::
       sums_(arena.allocate<ColumnSums>(columns_).data()),
       met_(arena.allocate<std::uint32_t>(columns_).data()),
       weights_(arena, columns_, weighs_rows() ? slots : 0),
-      force_quanta_(quanta_of_all(slots, likelihood_.most_residual())),
-      force_a_quantum_(1 / force_quanta_),
-      exact_force_(
-          arena.allocate<Quanta>(weighs_rows() ? std::size_t{columns_} * chains : 0).data()),
-      exact_curvature_(arena.allocate<ExactSum>(weighs_rows() ? columns_ : 0).data()),
+      exact_(arena, weighs_rows() ? columns_ : 0, chains, slots,
+             RowLikelihood::kMostWeight * kLargestValue * likelihood_.most_residual()),
       longest_past_(past),
       past_(arena, past > 0 ? columns_ : 0),
       memory_(arena, past > 0 ? columns_ : 0),
@@ -87,10 +76,7 @@ void RowBlockLangevin::reset() noexcept {
   std::fill_n(curvature_, slots_, 0.0F);
   std::fill_n(intercept_force_, chains_, 0.0);
   weights_.reset();
-  if (weighs_rows()) {
-    std::fill_n(exact_force_, std::size_t{columns_} * chains_, 0);
-    std::uninitialized_fill_n(exact_curvature_, columns_, ExactSum{});
-  }
+  exact_.reset();
   std::uninitialized_fill_n(sums_, columns_, ColumnSums{});
 
   block_.reset(chains_);
@@ -128,9 +114,7 @@ void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
   bits(curvature_, slots_);
   visitor.visit(std::span(reinterpret_cast<std::uint64_t*>(sums_), std::size_t{4} * columns_));
   if (weighs_rows()) {
-    visit_quanta(visitor, exact_force_, std::size_t{columns_} * chains_);
-    static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
-    visit_quanta(visitor, reinterpret_cast<Quanta*>(exact_curvature_), std::size_t{2} * columns_);
+    exact_.visit_state(visitor);
     weights_.visit_state(visitor);
   }
   if (past_.kept()) {

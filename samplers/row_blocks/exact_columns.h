@@ -1,0 +1,78 @@
+// What rows with weights say of each column, to the bit.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_EXACT_COLUMNS_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_EXACT_COLUMNS_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/exact_sum.h"
+
+namespace windhover {
+
+// G of each column and chain, and H of each column, as sums of whole numbers: a row takes with it
+// all that it brought, and no look at a row rounds. Quanta of G are as small as lets `rows` rows of
+// any weight, value and residual stay below 2^124.
+//
+// Invariant: each sum is that of what has been added and not taken out again. One thread. Memory:
+// 16 bytes a column and chain, and 32 a column.
+class ExactColumns {
+ public:
+  // `columns`: 0 where rows have no weights. `most`: of weight x value x residual of a row.
+  ExactColumns(Arena& arena, std::size_t columns, std::uint32_t chains, std::uint64_t rows,
+               double most) noexcept
+      : columns_(columns),
+        chains_(chains),
+        quanta_(std::exp2(std::floor(124 - std::log2(static_cast<double>(rows) * most)))),
+        quantum_(1 / quanta_),
+        force_(arena.allocate<Quanta>(columns * chains).data()),
+        curvature_(arena.allocate<ExactSum>(columns).data()) {}
+  void reset() noexcept {
+    std::fill_n(force_, columns_ * chains_, 0);
+    std::uninitialized_fill_n(curvature_, columns_, ExactSum{});
+  }
+
+  // A row has `factor` times its residuals, weight times value, to G of a column: in quanta, by
+  // which they are multiplied.
+  double in_quanta(double factor) const noexcept { return factor * quanta_; }
+  // G of a chain, with so much more.
+  float add(std::uint32_t column, std::uint32_t chain, Quanta more) noexcept {
+    Quanta& force = force_[std::size_t{column} * chains_ + chain];
+    force += more;
+    return static_cast<float>(number_of(force) * quantum_);
+  }
+  // H of a column, of which a row has `after` where it had `before`.
+  double add_curvature(std::uint32_t column, double before, double after) noexcept {
+    ExactSum& sum = curvature_[column];
+    sum.add(std::min(after, ExactSum::kMost));
+    sum.add(-std::min(before, ExactSum::kMost));
+    return sum.value();
+  }
+  // Where G of a column is, for those who want it soon.
+  const Quanta* force_of(std::uint32_t column) const noexcept {
+    return force_ + std::size_t{column} * chains_;
+  }
+
+  // In the section that is open.
+  void visit_state(StateVisitor& visitor) noexcept {
+    visit_quanta(visitor, force_, columns_ * chains_);
+    static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
+    visit_quanta(visitor, reinterpret_cast<Quanta*>(curvature_), 2 * columns_);
+  }
+
+ private:
+  std::size_t columns_;
+  std::uint32_t chains_;
+  double quanta_;  // in 1, of G
+  double quantum_;
+  Quanta* force_;
+  ExactSum* curvature_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_EXACT_COLUMNS_H_
