@@ -1,7 +1,4 @@
 // Rows that are asked about with a key, and what happened then.
-#include <algorithm>
-#include <cstdint>
-
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/engine_layout.h"
 
@@ -45,8 +42,7 @@ void Engine::Layout::keep_rows(const Posterior& posterior, const Conformal::Boun
     answer.served = conformal;
     answer.use = scorer->use_of(posterior);
     answer.n_seen = posterior.provenance.n_seen;
-    answer.may_judge = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(JudgedRows::most(posterior.provenance.n_eff), UINT32_MAX));
+    answer.n_eff = posterior.provenance.n_eff;
   }
   keep_each(*labels, request, first, count, summaries, [&](std::size_t row) -> GivenAnswer* {
     if (scorer == nullptr) return nullptr;

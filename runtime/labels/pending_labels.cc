@@ -32,6 +32,7 @@ void PendingLabels::reset() noexcept {
   unused_ = 0;
   settled_ = 0;
   waiting_ = free_ = unread_ = {};
+  judged_ = {};
   read_ = 0;
   written_ = done_ = pending_ = 0;
   // Keys that meet in one bucket are hard to choose for whoever does not know it. Where the kernel
@@ -126,7 +127,7 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
   }
   places_[place].order = now_ns + timeout_ns_;
   write_row(request, row, row_of(place));
-  write_answer(place, answer);
+  write_answer(place, answer, replaces);
   append(waiting_, place);
   counters_.add(RuntimeCounter::kLabelsKept);
   return replaces ? PendingKey::kReplaced : PendingKey::kKept;
@@ -156,13 +157,23 @@ void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
   if (layout_.takes_weight()) out[layout_.given_weight_index()] = 1;
 }
 
-void PendingLabels::write_answer(std::uint32_t place, const GivenAnswer* answer) noexcept {
+void PendingLabels::write_answer(std::uint32_t place, const GivenAnswer* answer,
+                                 bool replaces) noexcept {
   Place& p = places_[place];
+  const bool had_one = replaces && p.answered;
   p.answered = answer != nullptr && given_numbers_ > 0;
   if (!p.answered) return;
-  p.use = answer->use;
-  p.n_seen = answer->n_seen;
-  p.may_judge = answer->may_judge;
+  const auto n_seen = static_cast<std::uint32_t>(answer->n_seen);
+  const bool decided = had_one && p.n_seen == n_seen && p.use >= OutcomeUse::kConformal;
+  p.n_seen = n_seen;
+  if (!decided || answer->use < OutcomeUse::kConformal) p.use = answer->use;
+  if (!decided && p.use == OutcomeUse::kCheck) {
+    if (judged_.left(answer->n_seen, answer->n_eff) > 0) {
+      judged_.add(answer->n_seen);
+    } else {
+      p.use = OutcomeUse::kConformal;
+    }
+  }
   double* out = std::ranges::copy(answer->numbers, answer_of(place)).out;
   for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
     *out++ = answer->served[i].lower;
@@ -225,8 +236,6 @@ const GivenAnswer* PendingLabels::given(std::uint64_t sequence) noexcept {
   const double* numbers = answer_of(entry->place);
   read_answer_.numbers = {numbers, given_numbers_};
   read_answer_.use = place.use;
-  read_answer_.n_seen = place.n_seen;
-  read_answer_.may_judge = place.may_judge;
   const double* served = numbers + given_numbers_;
   for (std::size_t i = 0; i < kScoredIntervals.size(); ++i) {
     read_answer_.served[i] = {served[2 * i], served[2 * i + 1]};

@@ -27,8 +27,9 @@ struct GivenAnswer {
   std::span<const double> numbers;  // Predictor::given()
   Conformal::Bounds served{};       // conformal intervals of then; those of kScoredIntervals count
   OutcomeUse use = OutcomeUse::kCheck;
-  std::uint64_t n_seen = 0;     // by the posterior
-  std::uint32_t may_judge = 0;  // JudgedRows::most() of it
+  // Of the posterior, as in its Provenance, for keep(): not kept.
+  std::uint64_t n_seen = 0;
+  std::uint64_t n_eff = 0;
 };
 
 // A key is pending from the question on until its outcome comes, or somebody finds that its time is
@@ -39,11 +40,15 @@ struct GivenAnswer {
 // learner keeps no more, so that which rows are missing has nothing to do with their outcomes;
 // dropping the oldest would leave out those whose outcome takes long.
 //
+// Which outcomes are for the check of calibration (JudgedRows) is decided when a row is asked
+// about: those that come first are of one kind. A key that is asked about again stays with what was
+// decided, as long as the posterior is of the same rows.
+//
 // Threads: keep() and pending() any; join*() and drop_overdue() the observe thread's; given() and
 // scored() the learner's. A lock is held while one key is looked up and its row copied; the learner
 // never takes it: what it reads of a place stands still from join*() until scored(). No heap call.
 // Memory of a key: its row as in the window, the answer's numbers and 8 more where predictions are
-// scored, and 132 to 136 bytes.
+// scored, and 124 to 128 bytes.
 class PendingLabels {
  public:
   // Takes memory, writes nothing; reset() before use.
@@ -120,10 +125,9 @@ class PendingLabels {
     State state;
     OutcomeUse use;
     bool answered;
-    std::uint32_t may_judge;
-    std::uint64_t n_seen;
+    std::uint32_t n_seen;  // the lower half
   };
-  static_assert(sizeof(Place) == 112);
+  static_assert(sizeof(Place) == 104);
   struct List {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
@@ -150,7 +154,7 @@ class PendingLabels {
   void write_row(const PredictRequest& request, std::size_t row, double* out) const noexcept;
   // The first entry that is not read yet and of no row before `sequence`; null: there is none yet.
   const Entry* read_up_to(std::uint64_t sequence) noexcept;
-  void write_answer(std::uint32_t place, const GivenAnswer* answer) noexcept;
+  void write_answer(std::uint32_t place, const GivenAnswer* answer, bool replaces) noexcept;
 
   const RowLayout layout_;
   MissingFeatures missing_;
@@ -166,6 +170,7 @@ class PendingLabels {
   std::span<std::uint32_t> buckets_;
   std::span<double> rows_;
   std::span<double> answers_;
+  JudgedRows judged_;
   std::uint64_t hash_seed_ = 0;
   std::uint32_t unused_ = 0;  // places that have never been taken are those from here on
   std::int64_t settled_ = 0;  // keys so far

@@ -28,11 +28,12 @@ void MemoryEvidence::add(const std::array<double, kMost>& losses) noexcept {
   }
 }
 
-// Of those that one has won none is larger than largest_ of it, and the last may be.
 double MemoryEvidence::won_by_events(std::uint32_t better, std::uint32_t worse) const noexcept {
   const double last = event_[better][worse];
-  const double won = std::max(largest_[better][worse], last);
-  const double lost = std::max(largest_[worse][better], -last);
+  const bool over = quiet_[better][worse] >= kQuietRows;
+  const double alone = over ? last : take_[better][worse];
+  const double won = std::max(largest_[better][worse], alone);
+  const double lost = std::max(largest_[worse][better], -alone);
   const double sum = events_[better][worse] + last;
   const double usual = recent_[better][worse];
   if (sum > 0) return std::max(0.0, sum - won + std::min(usual, 0.0));
@@ -50,15 +51,17 @@ void MemoryEvidence::add_to_event(std::uint32_t a, std::uint32_t b, double left_
   if (quiet_[a][b] >= kQuietRows || left_out * last < 0) {
     events_[a][b] += last;
     largest_[a][b] = std::max(largest_[a][b], last);
-    last = 0;
+    last = take_[a][b] = 0;
   }
+  const double take = std::clamp(left_out, -kMostATake, kMostATake);
   quiet_[a][b] = rows;
-  last += std::clamp(left_out, -kMostATake, kMostATake);
+  last += take;
+  if (std::abs(take) > std::abs(take_[a][b])) take_[a][b] = take;
 }
 
 void MemoryEvidence::end_take(double rows) noexcept {
   const double kept = std::exp(-rows / kTailRows);
-  for (Pairs* pairs : {&recent_, &event_, &events_, &largest_}) {
+  for (Pairs* pairs : {&recent_, &event_, &take_, &events_, &largest_}) {
     for (auto& of_one : *pairs) {
       for (double& nats : of_one) nats *= kept;
     }
@@ -94,7 +97,7 @@ std::uint32_t MemoryEvidence::choose(std::uint32_t chosen, std::uint32_t count) 
 
 void MemoryEvidence::visit_state(StateVisitor& visitor) noexcept {
   for (Pairs* pairs :
-       {&ahead_, &recent_, &event_, &quiet_, &events_, &largest_, &squares_, &takes_}) {
+       {&ahead_, &recent_, &event_, &take_, &quiet_, &events_, &largest_, &squares_, &takes_}) {
     for (auto& of_one : *pairs) visitor.visit(of_one.data(), kMost);
   }
 }

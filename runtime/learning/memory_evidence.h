@@ -24,10 +24,10 @@ namespace windhover {
 // noise has long tails a short memory predicts the usual rows better, and pays for it where a row
 // is far from all that it remembers. So what did not count is added up by event, and fades over
 // kTailRows rows. An event is a run of takes that the same one of two has failed at, each within
-// kQuietRows of where the last one began; of larger takes each is one. The largest is left out: an
-// event alone, a jump or a broken sensor, may never come again. Who has lost kEnough by the others,
-// less what it gained meanwhile in usual rows, is beaten, and has beaten nobody. Takes of more than
-// kTailRows rows have no events.
+// kQuietRows of where the last one began; of larger takes each is one. The largest is left out, as
+// a jump or a broken sensor may never come again, and of an event under way its largest take: no
+// take decides alone. Who has lost kEnough by the others, less what it gained meanwhile in usual
+// rows, is beaten, and has beaten nobody. Takes of more than kTailRows rows have no events.
 //
 // One thread. O(kMost^2) a batch.
 class MemoryEvidence {
@@ -68,6 +68,7 @@ class MemoryEvidence {
   Pairs ahead_{};
   Pairs recent_{};   // as ahead_ gained, but faded
   Pairs event_{};    // the last one, and ...
+  Pairs take_{};     // ... the largest take of it, and ...
   Pairs quiet_{};    // ... rows since its last take began
   Pairs events_{};   // those before it, faded
   Pairs largest_{};  // of them, likewise: of those that `better` has won

@@ -14,9 +14,9 @@ using Eigen::Index;
 
 namespace {
 
-// Of a squared residual that one batch says to the dispersion: an outlying row must not leave the
-// long memories with it when the short ones have forgotten.
-constexpr double kMostDispersions = 10;
+// Of the squared residuals of one batch, whether of one row or of kMostRows: an outlying row must
+// not leave the long memories with it when the short ones have forgotten.
+constexpr double kMostDispersions = 10.0 * MemoryFilter::kMostRows;
 
 }  // namespace
 
@@ -157,7 +157,7 @@ void MemoryFilter::learn_dispersion(double weight, double squares) noexcept {
   const double now = dispersion();
   // Of the first there is nothing yet that it could be outlying of.
   const double most = rate < 1 ? kMostDispersions * now : HUGE_VAL;
-  dispersion_ = now + rate * (std::min(squares / weight, most) - now);
+  dispersion_ = now + rate * (std::min(squares, most) / weight - now);
 }
 
 void MemoryFilter::visit_state(StateVisitor& visitor) noexcept {

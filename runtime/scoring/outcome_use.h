@@ -2,8 +2,6 @@
 #define WINDHOVER_RUNTIME_SCORING_OUTCOME_USE_H_
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace windhover {
@@ -20,36 +18,25 @@ enum class OutcomeUse : std::uint8_t {
 // parameters, and rows do not average that out: of 12 parameters that 100 rows say little of, an
 // alarm that takes each of 2,900 more for evidence of its own went off in 59 of 60 streams, though
 // the model was right. A quarter of the rows that a posterior stands on cannot tell what is left:
-// in none. Posteriors of the same rows are one. One thread.
+// in none. Posteriors of the same rows are one. One thread, or under a lock.
 class JudgedRows {
  public:
-  // How many rows may judge a posterior that stands on so many (Provenance::n_eff).
-  static std::uint64_t most(std::uint64_t n_eff) noexcept {
-    return std::max<std::uint64_t>(1, n_eff / 4);
+  // How many rows may still judge the posterior that has seen `n_seen` rows and stands on `n_eff`,
+  // as in its Provenance. None, where a newer one has been judged.
+  std::uint64_t left(std::uint64_t n_seen, std::uint64_t n_eff) const noexcept {
+    if (n_seen < n_seen_) return 0;
+    const std::uint64_t most = std::max<std::uint64_t>(1, n_eff / 4);
+    return n_seen == n_seen_ ? most - std::min(most, rows_) : most;
   }
-  // How many still may: of the posterior that has seen `n_seen` rows, which `most` may judge.
-  std::uint64_t left(std::uint64_t n_seen, std::uint64_t most) const noexcept {
-    const Judged& judged = judged_[place_of(n_seen)];
-    const std::uint64_t rows = judged.n_seen == n_seen ? judged.rows : 0;
-    return most - std::min(most, rows);
-  }
+  // One does. REQUIRES: left() > 0.
   void add(std::uint64_t n_seen) noexcept {
-    Judged& judged = judged_[place_of(n_seen)];
-    if (judged.n_seen != n_seen) judged = {n_seen, 0};
-    ++judged.rows;
+    rows_ = n_seen == n_seen_ ? rows_ + 1 : 1;
+    n_seen_ = n_seen;
   }
 
  private:
-  // Of those that have answered lately. Outcomes that are late come in turns from several of these.
-  struct Judged {
-    std::uint64_t n_seen = 0;
-    std::uint64_t rows = 0;
-  };
-  static std::size_t place_of(std::uint64_t n_seen) noexcept {
-    return (n_seen * 0x9e3779b97f4a7c15U) >> 60U;
-  }
-
-  std::array<Judged, 16> judged_{};
+  std::uint64_t n_seen_ = 0;
+  std::uint64_t rows_ = 0;
 };
 
 }  // namespace windhover

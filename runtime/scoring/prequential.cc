@@ -15,9 +15,12 @@ EngineConfig of_one_row(const EngineConfig& config) noexcept {
   return one;
 }
 
-// Numbers between 0 and 1 that fill it evenly (Weyl): ours to break ties with.
-double even_number(std::uint64_t n) noexcept {
-  const double product = static_cast<double>(n) * 0.6180339887498949;
+// Numbers between 0 and 1 that fill it evenly (Weyl), two of them the unit square: `step` is one of
+// these, to break ties with and to choose who judges.
+constexpr double kTies = 0.7548776662466927;
+constexpr double kJudges = 0.5698402909980532;
+double even_number(std::uint64_t n, double step) noexcept {
+  const double product = static_cast<double>(n) * step;
   return product - std::floor(product);
 }
 
@@ -47,7 +50,10 @@ Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window&
       conformal_(is_number(find_model(config.model.name)->response) ? Conformal::Ends::kApart
                                                                     : Conformal::Ends::kTogether) {}
 
-void Prequential::reset() noexcept { reference_.reset(); }
+void Prequential::reset() noexcept {
+  reference_.reset();
+  judged_ = {};
+}
 
 OutcomeUse Prequential::use_of(const Posterior& posterior) const noexcept {
   if (learns_units_ && posterior.provenance.n_seen < 2) return OutcomeUse::kNothing;
@@ -82,21 +88,23 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
   const Posterior* const posterior = snapshots_.published();
   if (posterior == nullptr) return;
   const Provenance& of = posterior->provenance;
-  Answer now = {posterior,          nullptr,   conformal_.bounds(),
-                use_of(*posterior), of.n_seen, JudgedRows::most(of.n_eff)};
+  Answer now = {posterior, nullptr, conformal_.bounds(), use_of(*posterior)};
   if (now.use == OutcomeUse::kNothing) return note_unscored(first, head);
   const std::uint64_t count = affordable(rows);
-  // Those that judge it are as far apart as the others: a piece of a stream may be sorted.
+  // Those that judge it are of all of a piece, which may be sorted or come in turns.
   const bool judges = now.use == OutcomeUse::kCheck;
-  const std::uint64_t left = judges ? std::min(count, judged_.left(now.n_seen, now.may_judge)) : 0;
+  const double share = static_cast<double>(judged_.left(of.n_seen, of.n_eff)) /
+                       static_cast<double>(std::max<std::uint64_t>(count, 1));
   for (std::uint64_t i = 0; i < count;) {
     const std::uint64_t end = std::min(count, i + kRowsATime);
     const std::int64_t begin_ns = clock_.now_ns();
     const std::uint64_t here = end - i;
     for (; i < end; ++i) {
       const std::uint64_t sequence = first + i * rows / count;
-      const bool judge = i * left / count != (i + 1) * left / count;
-      if (judges) now.use = judge ? OutcomeUse::kCheck : OutcomeUse::kConformal;
+      if (judges) {
+        now.use =
+            even_number(scored_, kJudges) < share ? OutcomeUse::kCheck : OutcomeUse::kConformal;
+      }
       score_row(answer_to(now, sequence), window_.row(sequence));
     }
     const std::int64_t took_ns = clock_.now_ns() - begin_ns;
@@ -110,7 +118,7 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
 // Of a discrete y randomized, so that it is uniform when the predictions are honest (Czado,
 // Gneiting, Held 2009).
 double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
-  const double tie = even_number(scored_);
+  const double tie = even_number(scored_, kTies);
   const double probability = std::exp(std::min(s.log_score, 0.0));
   switch (model_->response()) {
     case Response::kBernoulli:
@@ -171,12 +179,7 @@ void Prequential::ask(const Answer& answer, const PredictRequest& request,
 // The answer that was given when the row was asked about, otherwise `now`.
 Prequential::Answer Prequential::answer_to(const Answer& now, std::uint64_t sequence) noexcept {
   const GivenAnswer* const given = labels_ != nullptr ? labels_->given(sequence) : nullptr;
-  if (given == nullptr) return now;
-  OutcomeUse use = given->use;
-  if (use == OutcomeUse::kCheck && judged_.left(given->n_seen, given->may_judge) == 0) {
-    use = OutcomeUse::kConformal;
-  }
-  return {nullptr, given, given->served, use, given->n_seen, given->may_judge};
+  return given == nullptr ? now : Answer{nullptr, given, given->served, given->use};
 }
 
 void Prequential::score_row(const Answer& answer, const double* row) noexcept {
@@ -209,7 +212,7 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
   if (score.pit >= 0 && answer.use == OutcomeUse::kCheck) {
-    judged_.add(answer.n_seen);
+    if (answer.given == nullptr) judged_.add(answer.posterior->provenance.n_seen);
     check(summary, score, y);
   }
   add_to_reference(row);

@@ -70,8 +70,6 @@ class Prequential {
     const GivenAnswer* given;
     Conformal::Bounds served;  // conformal intervals of then
     OutcomeUse use;
-    std::uint64_t n_seen;  // by the posterior, which so many rows may judge
-    std::uint64_t may_judge;
   };
 
   std::uint64_t affordable(std::uint64_t rows) noexcept;

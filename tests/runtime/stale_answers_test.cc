@@ -110,6 +110,20 @@ TEST(StaleAnswers, APieceIsJudgedByRowsFromAllOfIt) {
   EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
 }
 
+// Those that judge a piece are chosen by other numbers than those that break the ties of 0 and 1.
+TEST(StaleAnswers, ARightModelOfClassesInLargePiecesIsOk) {
+  constexpr Index kPiece = 4'000;
+  EngineConfig config = small_config("logistic", 3, 1'000);
+  config.score_predictions = true;
+  Keyed served(config);
+  const Data data = logistic_data(6 * kPiece, 3, 0.3, 6);
+  for (Index first = 0; first < data.rows(); first += kPiece) {
+    take(served, data, first, first + kPiece);
+    const StatusReason reason = served.engine.provenance().reason;
+    EXPECT_NE(reason, StatusReason::kPredictive) << first;
+  }
+}
+
 // Each key is asked about again until its outcome comes: what counts is what has come.
 TEST(StaleAnswers, QuestionsUseNothingUp) {
   constexpr Index kKeys = 400;

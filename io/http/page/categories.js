@@ -4,6 +4,7 @@ import { number } from "./format.js";
 
 const kMostParameters = 300;  // beyond that nothing is told
 const kBesideRows = 1024;     // bytes of a question
+const kNumberBytes = 24;  // of a number as text
 
 // {first, listed, count}: the columns of the fields with several categories, those listed first.
 const groupsOf = (columns) =>
@@ -91,7 +92,7 @@ export async function categoryEffects(columns, ask, means, askDraws) {
   if (groups.length === 0 || columns.network || means.length > kMostParameters) return { effects: new Map(), draws: 0 };
   const { features, max_nonzeros: nonzeros, max_query_rows: most, frame_cap: cap } = columns.welcome;
   const rows = rowsOf(groups);
-  const fits = rows.length <= most && 8 * rows.length * features + kBesideRows <= cap;
+  const fits = rows.length <= most && kNumberBytes * rows.length * features + kBesideRows <= cap;
   if (columns.stride === means.length && !(nonzeros > 0) && fits) {
     return { effects: exactEffects(groups, await ask(rows)), draws: 0 };
   }

@@ -125,7 +125,9 @@ async function slow() {
     const means = (posterior.mean ?? []).map(number);
     const askDraws = (body) => ask("/v1/draws", { model, body });
     const effects = await categoryEffects(columns, (rows) => question(rows, {}), means, askDraws).catch((error) => {
-      if (error instanceof Refused && error.status === 400) return { effects: new Map(), draws: 0 };  // draws may be gone
+      // Draws may be gone, or the question too large or one too many: the rest of the page goes on.
+      const stops = !(error instanceof Refused) || [0, 401, 403].includes(error.status);
+      if (!stops) return { effects: new Map(), draws: 0 };
       throw error;
     });
     coefficients.update(posterior, effects);
