@@ -152,11 +152,12 @@ double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, Mode
 // `squares`: of the residuals of rows that count as `weight`.
 void MemoryFilter::learn_dispersion(double weight, double squares) noexcept {
   if (!(weight > 0) || !std::isfinite(squares)) return;
-  told_ = std::min(told_ + weight, count_ * estimator_.done().mean_weight());
+  const double row = estimator_.done().mean_weight();  // what it counts as, on average
+  told_ = std::min(told_ + weight, count_ * row);
   const double rate = told_ > 0 ? std::min(weight / told_, 1.0) : 1.0;
   const double now = dispersion();
   // Of the first there is nothing yet that it could be outlying of.
-  const double most = rate < 1 ? kMostDispersions * now : HUGE_VAL;
+  const double most = rate < 1 ? kMostDispersions * row * now : HUGE_VAL;
   dispersion_ = now + rate * (std::min(squares, most) / weight - now);
 }
 

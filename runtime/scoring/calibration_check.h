@@ -41,7 +41,8 @@ class CalibrationCheck {
  private:
   static constexpr std::size_t kAlternatives = 7;
 
-  // 0 to twice the threshold: what has long been wrong can be right again within 1,000 rows.
+  // 0 to twice the threshold: what has long been wrong can be right again within
+  // 1,000 rows that judge.
   std::array<double, kAlternatives> log_ratio_{};
   std::atomic<bool> failing_{false};
 };

@@ -15,10 +15,10 @@ EngineConfig of_one_row(const EngineConfig& config) noexcept {
   return one;
 }
 
-// Numbers between 0 and 1 that fill it evenly (Weyl), two of them the unit square: `step` is one of
-// these, to break ties with and to choose who judges.
-constexpr double kTies = 0.7548776662466927;
-constexpr double kJudges = 0.5698402909980532;
+// Numbers between 0 and 1 that fill it evenly (Weyl). `step` is an irrational number, one
+// to break ties with and another to choose who judges.
+constexpr double kTies = 0.6180339887498949;
+constexpr double kJudges = 0.7548776662466927;
 double even_number(std::uint64_t n, double step) noexcept {
   const double product = static_cast<double>(n) * step;
   return product - std::floor(product);

@@ -77,6 +77,20 @@ TEST(MemoryChoiceStream, GrossOutliersAreRemembered) {
   }
 }
 
+// Rows that all count as a hundred say of noise and jumps what rows that count as one do.
+TEST(MemoryChoiceStream, WeightsThatAreAllAlikeChangeNothing) {
+  Data data = linear_data(6'000, 6, 1.0, 41);
+  const VectorXd direction = normals(42, 6).normalized();
+  for (Index i = 3'000; i < data.rows(); ++i) data.y[i] += data.x.row(i).dot(direction);
+  EngineConfig config = config_of("linear", 6, Horizon::kAdaptive);
+  const double once = follow(config, data, 10).log_score;
+  config.model.weight = true;
+  data.weight = VectorXd::Constant(data.rows(), 100);
+  const double hundred = follow(config, data, 10).log_score;
+  std::printf("counting once %.3f, a hundred times %.3f\n", once, hundred);
+  EXPECT_NEAR(hundred, once, 0.02);
+}
+
 // 0 or 1 for some dozens of rows each: the shortest memory predicts best, of fewer rows than a cold
 // start wants, and often all of them are of one class. When another comes the chains start anew.
 TEST(MemoryChoiceStream, AColdStartOfTheShortestMemoryEnds) {
