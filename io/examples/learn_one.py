@@ -14,10 +14,9 @@ def main(path: str) -> None:
             x = {"sqm": float(row["sqm"]), "north": float(row["district"] == "north")}
             model.learn_one(x, float(row["price"]))
     asked = {"sqm": 85.0, "north": 1.0}
-    lower, upper = float("nan"), float("nan")
-    while not lower < upper:  # answers are of the newest posterior: here until there is one
+    while model.client.posterior().status == "warming_up":  # answers are of the newest posterior
         time.sleep(0.05)
-        lower, upper = model.predict_interval_one(asked, 0.9)
+    lower, upper = model.predict_interval_one(asked, 0.9)
     print(f"{model.predict_one(asked):.0f}, nine in ten within {lower:.0f} .. {upper:.0f}")
 
 
