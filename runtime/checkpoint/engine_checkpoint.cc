@@ -168,6 +168,7 @@ Result<bool> Engine::Layout::read(Source& source) noexcept {
   }
   parts.window.restore(header.head, header.lease);
   if (labels != nullptr) labels->reset();
+  if (scorer != nullptr) scorer->reset();
   return put(room.first(used), learned_at);
 }
 

@@ -47,11 +47,13 @@ class MemoryEvidence {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  static constexpr double kMostABatch = 2;    // nats, outlying rows or not
-  static constexpr double kKept = 0.9;        // of what is usual, from one take to the next
-  static constexpr double kTailRows = 1000;   // over which events fade to 1 / e
-  static constexpr double kQuietRows = 24;    // that end an event
-  static constexpr double kMostATake = 1000;  // nats
+  static constexpr double kMostABatch = 2;   // nats, outlying rows or not
+  static constexpr double kKept = 0.9;       // of what is usual, from one take to the next
+  static constexpr double kTailRows = 1000;  // over which events fade to 1 / e
+  // That end an event: rows that go wrong together are closer, outliers of one in a hundred mostly
+  // further apart.
+  static constexpr double kQuietRows = 24;
+  static constexpr double kMostATake = 1000;  // nats: what a row counts as in scores at worst
   static_assert(kMostABatch < kEnough);
   using Pairs = std::array<std::array<double, kMost>, kMost>;
 

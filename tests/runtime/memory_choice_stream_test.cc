@@ -1,4 +1,4 @@
-// Horizon::kAdaptive on streams that long ago made it choose, or wait, for ever.
+// Horizon::kAdaptive on streams of outliers, and of labels that stay the same for long.
 #include <gtest/gtest.h>
 
 #include <algorithm>

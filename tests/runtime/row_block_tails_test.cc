@@ -1,7 +1,6 @@
 // Many sparse columns of which few count: the tails of their prior are learned.
-#include "windhover/tests/runtime/memory_stream.h"
+#include "windhover/tests/runtime/row_block_checkpoint.h"
 #include "windhover/tests/runtime/row_block_fixture.h"
-#include "windhover/tests/runtime/saved_state.h"
 
 namespace windhover::test::row_block_test {
 namespace {
@@ -30,21 +29,7 @@ TEST(RowBlockTails, ACheckpointGoesOnAsItWas) {
   const SparseRows data = rows_where_few_count(9'000);
   EngineConfig config = of_few(Horizon::kAdaptive);
   config.checkpoints = true;
-  ManualClock clock(1'000'000);
-  TestEngine engine(config, &clock);
-  feed(engine, data, 0, 6'000);
-  while (engine->learner().head() < 6'000) engine->poll(1);
-  MemorySink sink;
-  ASSERT_EQ(engine->save(sink), Status::kOk);
-  TestEngine again(config, &clock, 0xA5);
-  MemorySource source(sink.bytes);
-  ASSERT_TRUE(again->restore(source).ok());
-  for (TestEngine* each : {&engine, &again}) {
-    feed(*each, data, 6'000, 9'000);
-    each->poll_until_idle();
-  }
-  EXPECT_EQ(engine.draws(), again.draws());
-  EXPECT_EQ(difference(save(*engine), save(*again)), "");
+  expect_checkpoint_goes_on(config, data, 6'000);
 }
 
 double score_after(const EngineConfig& config, const SparseRows& data, std::size_t rows) {

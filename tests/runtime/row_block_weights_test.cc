@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "windhover/tests/runtime/checkpoint_fixture.h"
+#include "windhover/tests/runtime/row_block_checkpoint.h"
 #include "windhover/tests/runtime/row_block_fixture.h"
 
 namespace windhover::test::row_block_test {
@@ -140,21 +141,7 @@ TEST(RowBlockWeights, ACheckpointGoesOnAsItWas) {
   EngineConfig config = diagonal_config();
   config.window_size = 1'000;
   config.checkpoints = true;
-  ManualClock clock(1'000'000);
-  TestEngine engine(config, &clock);
-  feed(engine, data, 0, 1'500);
-  while (engine->learner().head() < 1'500) engine->poll(1);
-  MemorySink sink;
-  ASSERT_EQ(engine->save(sink), Status::kOk);
-  TestEngine again(config, &clock, 0xA5);
-  MemorySource source(sink.bytes);
-  ASSERT_TRUE(again->restore(source).ok());
-  for (TestEngine* each : {&engine, &again}) {
-    feed(*each, data, 1'500, 3'000);
-    each->poll_until_idle();
-  }
-  EXPECT_EQ(engine.draws(), again.draws());
-  EXPECT_EQ(difference(save(*engine), save(*again)), "");
+  expect_checkpoint_goes_on(config, data, 1'500);
 }
 
 // What only the prior holds, the level that the intercept and the columns share, follows at the

@@ -76,37 +76,62 @@ TEST(StaleAnswers, NorForAllThatItWasAskedAtOnce) {
   EXPECT_LE(alarms, 1);
 }
 
-// Noise of +1 or -1, in pieces each larger than what is in memory.
-TEST(StaleAnswers, AWrongModelIsSeenAllTheSame) {
+EngineConfig scored_linear() {
   EngineConfig config = small_config("linear", 3, 1'000);
   config.score_predictions = true;
   config.model.noise_variance = 0;
-  Keyed served(config);
-  Data data = linear_data(8'000, 3, 1.0, 5);
-  data.y = data.design() * data.truth + normals(11, data.rows()).cwiseSign();
-  for (Index first = 0; first < data.rows(); first += 2'000) {
-    take(served, data, first, first + 2'000);
+  return config;
+}
+
+// Noise of +1 or -1: mean and variance are right, and no interval is.
+Data signs_data(Index rows) {
+  Data data = linear_data(rows, 3, 0.0, 5);
+  data.y += normals(11, rows).cwiseSign();
+  return data;
+}
+
+StatusReason reason_after(Keyed& served, const Data& data, Index piece) {
+  for (Index first = 0; first < data.rows(); first += piece) {
+    take(served, data, first, first + piece);
   }
-  const StatusReason reason = served.engine.provenance().reason;
+  return served.engine.provenance().reason;
+}
+
+// In pieces each larger than what is in memory.
+TEST(StaleAnswers, AWrongModelIsSeenAllTheSame) {
+  Keyed served(scored_linear());
+  const StatusReason reason = reason_after(served, signs_data(8'000), 2'000);
   EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
 }
 
 // A quarter of each piece, the first, is as the model has it: noise of N(0, 1), then of +1 or -1.
 TEST(StaleAnswers, APieceIsJudgedByRowsFromAllOfIt) {
   constexpr Index kPiece = 2'000;
-  EngineConfig config = small_config("linear", 3, 1'000);
-  config.score_predictions = true;
-  config.model.noise_variance = 0;
-  Keyed served(config);
+  Keyed served(scored_linear());
   Data data = linear_data(5 * kPiece, 3, 0.0, 6);
   const VectorXd z = normals(12, data.rows());
   for (Index i = 0; i < data.rows(); ++i) {
     data.y[i] += i % kPiece < kPiece / 4 ? z[i] : (z[i] > 0 ? 1 : -1);
   }
-  for (Index first = 0; first < data.rows(); first += kPiece) {
-    take(served, data, first, first + kPiece);
+  const StatusReason reason = reason_after(served, data, kPiece);
+  EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
+}
+
+// An engine that becomes one of fewer rows is judged from there on.
+TEST(StaleAnswers, ARestoredPosteriorIsJudgedAnew) {
+  EngineConfig config = scored_linear();
+  config.checkpoints = true;
+  Keyed served(config);
+  const Data right = linear_data(20'000, 3, 1.0, 7);
+  take(served, right, 0, 1'000);
+  const Bytes saved = bytes_of(*served.engine);
+  for (Index first = 1'000; first < right.rows(); first += 1'000) {
+    take(served, right, first, first + 1'000);
   }
-  const StatusReason reason = served.engine.provenance().reason;
+  EXPECT_NE(served.engine.provenance().reason, StatusReason::kPredictive);
+  MemorySource source(saved);
+  ASSERT_TRUE(served.engine->restore(source).ok());
+  const StatusReason reason = reason_after(served, signs_data(8'000), 500);
   EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
 }
 
@@ -127,13 +152,10 @@ TEST(StaleAnswers, ARightModelOfClassesInLargePiecesIsOk) {
 // Each key is asked about again until its outcome comes: what counts is what has come.
 TEST(StaleAnswers, QuestionsUseNothingUp) {
   constexpr Index kKeys = 400;
-  EngineConfig config = labels_test::with_labels(small_config("linear", 3, 1'000), 512);
+  EngineConfig config = labels_test::with_labels(scored_linear(), 512);
   config.labels.timeout_seconds = 1e6;
-  config.score_predictions = true;
-  config.model.noise_variance = 0;
   Keyed served(config);
-  Data data = linear_data(1'000 + 5 * kKeys, 3, 1.0, 5);
-  data.y = data.design() * data.truth + normals(11, data.rows()).cwiseSign();
+  const Data data = signs_data(1'000 + 5 * kKeys);
   take(served, data, 0, 1'000);
   for (Index first = 1'000; first < data.rows(); first += kKeys) {
     for (Index asked = 0; asked < 5 * kKeys; ++asked) {
