@@ -130,7 +130,8 @@ void SinglePassLearner::start_chains(bool from_mode) noexcept {
   counters_.add(RuntimeCounter::kRowsSetAside,
                 cursor_.head() - (patient_until_ - cold_start_rows(config_)));
   scan_.freeze();
-  estimator_.set_target_variance(0);  // of the rows to come nothing is known
+  // Of the rows to come nothing is known but the units.
+  estimator_.set_target_variance(1);
   const double rows = static_cast<double>(cursor_.rows());
   replay_ratio_.begin(cursor_.head(), rows, rows);
   mover_.refresh(minibatch_size(), false);

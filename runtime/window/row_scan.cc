@@ -140,7 +140,10 @@ void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
   const Column targets = scan_column_of_targets(cursor, model.response(), kTargetRows);
   const double equal = scale_of_equal_targets(model.response(), targets.mean());
   const double variance = targets.variance();
-  estimator.set_target_variance((variance > 0 ? variance : equal * equal) / squared_scale(model));
+  const double squared = squared_scale(model);
+  // A sensor that is stuck, at 0 too, says nothing of how far rows of it scatter.
+  estimator.set_target_variance((variance > 0 ? variance : std::max(equal * equal, squared)) /
+                                squared);
   if (!target_units_known_ && targets.varies()) target_units_due_ = true;
 }
 

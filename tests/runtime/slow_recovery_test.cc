@@ -140,6 +140,29 @@ TEST(SlowRecovery, StuckSensorEndsWithItsRows) {
 }
 
 // Somewhat more rows a round than passes can gain on.
+// At 0, where y has no size of its own: the noise is not less than what the units round to, and the
+// posterior can be computed all along.
+TEST(SlowRecovery, SensorStuckAtZeroLeavesAPosterior) {
+  constexpr Index kWindow = 500;
+  Data data = linear_data(10 * kWindow, 2, 1.0, 111);
+  data.y.segment(2 * kWindow, 5 * kWindow).setZero();
+  for (const Horizon horizon : {Horizon::kWindow, Horizon::kAdaptive, Horizon::kFading}) {
+    SCOPED_TRACE(to_string(horizon));
+    EngineConfig config = small_config("linear", 2, kWindow);
+    config.model.noise_variance = 0;
+    config.horizon = horizon;
+    TestEngine engine(config);
+    for (Index row = 0; row < data.rows(); row += 50) {
+      engine.feed(data, row, row + 50);
+      engine.poll_until_idle();
+      const Provenance p = engine.provenance();
+      EXPECT_NE(p.reason, StatusReason::kNotDefinite) << row;
+      EXPECT_GT(p.noise_variance, 1e-13) << row;
+    }
+    EXPECT_NEAR(engine.provenance().noise_variance, 1, 0.5) << "of good rows";
+  }
+}
+
 TEST(SlowRecovery, AnswersStayWithAFastStream) {
   constexpr Index kWindow = 20'000;
   constexpr Index kRound = 64;
