@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include "windhover/samplers/registry.h"
+
 namespace windhover {
 
 namespace {
@@ -28,7 +30,8 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
     : estimator_(estimator),
       dimension_(config.model.dimension()),
       spread_(config.forgetting_spread),
-      scratch_(arena, dimension_) {
+      scratch_(arena, dimension_),
+      response_(find_model(config.model.name)->response) {
   const std::uint64_t least = std::max(kLeastRows, kRowsAParameter * dimension_);
   std::uint64_t rows = config.window_size;
   do {
@@ -59,6 +62,8 @@ void MemoryChoice::start(const WindowCursor& cursor) noexcept {
   if (running_) return;
   running_ = true;
   evidence_.reset();
+  // The mean of a y whose logarithm may be far off is not that of any y there was.
+  noise_.reset(count_, response_ == Response::kGaussian);
   for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->start(cursor.rows());
 }
 
@@ -73,14 +78,21 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
       visit(batch, weight_of(cursor.layout(), batch));
     }
   };
+  if (normal()) noise_.begin_take(dispersions());
   for_batches([&](const RowBatch& batch, double weight) {
     std::array<double, kMost> losses{};
-    for (std::uint32_t i = 0; i < count_; ++i) {
-      losses[i] = estimator_.done().weight_ratio() * memories_[i]->loss(batch, weight, model);
+    if (normal()) {
+      compare_normal(batch, model, losses);
+    } else {
+      for (std::uint32_t i = 0; i < count_; ++i) {
+        losses[i] = memories_[i]->loss(batch, weight, model);
+      }
     }
+    for (double& loss : losses) loss *= estimator_.done().weight_ratio();
     evidence_.add(losses);
   });
-  evidence_.end_take(static_cast<double>(head - first));
+  if (normal()) noise_.end_take();
+  evidence_.end_take();
   for_batches([&](const RowBatch& batch, double weight) {
     for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->learn(batch, weight, model);
   });
@@ -88,11 +100,35 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
   return chosen_ != before;
 }
 
+void MemoryChoice::compare_normal(const RowBatch& batch, Model& model,
+                                  std::array<double, kMost>& losses) noexcept {
+  std::array<PredictiveResidual, MemoryFilter::kMostRows> rows;
+  const auto of_batch = std::span(rows).first(batch.count);
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    memories_[i]->residuals(batch, model, rows.data());
+    for (const PredictiveResidual& row : of_batch) losses[i] += row.weight * noise_.loss(row);
+    if (i != chosen_) continue;
+    for (const PredictiveResidual& row : of_batch) noise_.add(row);
+  }
+}
+
+std::array<double, MemoryChoice::kMost> MemoryChoice::dispersions() const noexcept {
+  std::array<double, kMost> all{};
+  for (std::uint32_t i = 0; i < count_; ++i) all[i] = memories_[i]->dispersion();
+  return all;
+}
+
+NoiseMixture MemoryChoice::noise() const noexcept {
+  const bool served = normal() && running_ && estimator_.dispersion().learned();
+  return served ? noise_.mixture(dispersions()) : NoiseMixture();
+}
+
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 4);
+  visitor.section("choice of a memory", 5);
   visitor.values(chosen_, running_);
   chosen_ = std::min(chosen_, count_ - 1);  // whatever a damaged copy says
   evidence_.visit_state(visitor);
+  noise_.visit_state(visitor);
   for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->visit_state(visitor);
 }
 

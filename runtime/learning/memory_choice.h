@@ -11,6 +11,7 @@
 #include "windhover/runtime/learning/learner_worker.h"
 #include "windhover/runtime/learning/memory_evidence.h"
 #include "windhover/runtime/learning/memory_filter.h"
+#include "windhover/runtime/learning/noise_scales.h"
 #include "windhover/runtime/window/window_cursor.h"
 
 namespace windhover {
@@ -51,9 +52,18 @@ class MemoryChoice {
     return chosen_ == 0 ? AgeWeights() : AgeWeights(rows(), spread_);
   }
 
+  // Of a normal y with a variance that is learned, what all memories together say of it once they
+  // have begun.
+  NoiseMixture noise() const noexcept;
+
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  bool normal() const noexcept { return is_normal(response_); }
+  std::array<double, kMost> dispersions() const noexcept;
+  // The losses of the memories, of rows of a normal y; what the chosen one said is learned from.
+  void compare_normal(const RowBatch& batch, Model& model,
+                      std::array<double, kMost>& losses) noexcept;
   // kMostRows, or fewer of so many parameters that chains and answers would wait for long.
   std::uint64_t most_rows() const noexcept;
 
@@ -66,6 +76,8 @@ class MemoryChoice {
   MemoryFilter::Scratch scratch_;
   std::array<MemoryFilter*, kMost> memories_{};
   MemoryEvidence evidence_;
+  Response response_;
+  NoiseScales noise_;
 };
 
 }  // namespace windhover

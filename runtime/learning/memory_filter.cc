@@ -14,9 +14,9 @@ using Eigen::Index;
 
 namespace {
 
-// Of the squared residuals of one batch, whether of one row or of kMostRows: an outlying row must
-// not leave the long memories with it when the short ones have forgotten.
-constexpr double kMostDispersions = 10.0 * MemoryFilter::kMostRows;
+// Of the squared residuals of a batch, a row: an outlying one must not leave the long memories with
+// it when the short ones have forgotten, and is not what is usual.
+constexpr double kMostDispersions = 10;
 
 }  // namespace
 
@@ -81,6 +81,11 @@ double MemoryFilter::loss(const RowBatch& batch, double weight, Model& model) co
   double sum = scales_ ? 0.5 * weight * std::log(dispersion()) : 0.0;
   for (std::size_t i = 0; i < batch.count; ++i) sum += losses[i];
   return sum;
+}
+
+void MemoryFilter::residuals(const RowBatch& batch, Model& model,
+                             PredictiveResidual* out) const noexcept {
+  model.predictive_residuals(batch, {centre_, covariance_, divisor()}, out);
 }
 
 void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noexcept {
@@ -157,7 +162,7 @@ void MemoryFilter::learn_dispersion(double weight, double squares) noexcept {
   const double rate = told_ > 0 ? std::min(weight / told_, 1.0) : 1.0;
   const double now = dispersion();
   // Of the first there is nothing yet that it could be outlying of.
-  const double most = rate < 1 ? kMostDispersions * row * now : HUGE_VAL;
+  const double most = rate < 1 ? kMostDispersions * weight * now : HUGE_VAL;
   dispersion_ = now + rate * (std::min(squares, most) / weight - now);
 }
 

@@ -44,15 +44,18 @@ class MemoryFilter {
   // -log of the probability of the batch, row by row, but for what is the same of all filters;
   // `weight`: what its rows count as. At most kMostRows rows.
   double loss(const RowBatch& batch, double weight, Model& model) const noexcept;
+  // Likewise the rows of the batch, of a normal y.
+  void residuals(const RowBatch& batch, Model& model, PredictiveResidual* out) const noexcept;
   void learn(const RowBatch& batch, double weight, Model& model) noexcept;
+  // That was learned, or of a model without the one that is served.
+  double dispersion() const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
   static constexpr std::size_t kMostRows = 8;  // of a batch
 
  private:
-  // As the model is told, and what -log p is divided by.
-  double dispersion() const noexcept;
+  // What -log p is divided by.
   double divisor() const noexcept { return scales_ ? dispersion() : 1.0; }
   // What a row's -log p counts for beside the prior.
   double exponent() const noexcept;

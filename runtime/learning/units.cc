@@ -87,6 +87,7 @@ void to_units_of_target(const ParameterLayout& layout, const TargetTransform& ta
   }
   p.target_scale = scale;
   p.dispersion *= scale * scale;
+  for (double& variance : p.noise.variance) variance *= scale * scale;
   p.provenance.noise_variance *= scale * scale;
   p.provenance.noise_variance_sd *= scale * scale;
 }

@@ -24,6 +24,7 @@ void WindowLearner::publish() noexcept {
   const WindowPass& pass = sums_.pass();
   Posterior& posterior =
       publisher_.begin(estimator_, ensemble_.chains().draws(), *models_[0], pass.scores());
+  if (memory_choice_ != nullptr) posterior.noise = memory_choice_->noise();
   Evidence e;
   run_.describe(posterior, e);
   Provenance& p = posterior.provenance;

@@ -38,6 +38,7 @@ void Posterior::copy_from(const Posterior& other) noexcept {
   target_scale = other.target_scale;
   dispersion = other.dispersion;
   dispersion_relative_sd = other.dispersion_relative_sd;
+  noise = other.noise;
   made_ns = other.made_ns;
   provenance = other.provenance;
 }
@@ -48,6 +49,7 @@ void Posterior::visit_state(StateVisitor& visitor) noexcept {
     visitor.values(prior_precision, intercept_precision);
     return visit_provenance(visitor, provenance);
   }
+  noise.visit_state(visitor);
   visitor.visit(mean, dimension);
   for (double* column : parameters.all()) visitor.visit(column, dimension);
   visitor.visit(deviations, std::size_t{dimension} * draws);

@@ -10,6 +10,7 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/posterior/draw_table.h"
+#include "windhover/runtime/prediction/noise_mixture.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/samplers/linear_algebra/inverse_factor.h"
 #include "windhover/samplers/models/model.h"
@@ -86,6 +87,7 @@ struct Posterior {
   double target_scale = 1;  // of y, that A is in units of
   double dispersion = 1;
   double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
+  NoiseMixture noise;                 // of y, in place of these two where there is any
   std::int64_t made_ns = 0;
   Provenance provenance;
 };

@@ -40,6 +40,7 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   posterior.dispersion = estimator.dispersion().value();
   posterior.dispersion_relative_sd =
       estimator.dispersion().relative_sd(estimator.laplace().weight());
+  posterior.noise = {};
   describe_provenance(posterior, estimator, model, scores);
   return posterior;
 }
@@ -68,7 +69,7 @@ void Publisher::hand_over(Posterior& posterior) noexcept {
 }
 
 void Publisher::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("snapshot", 4);
+  visitor.section("snapshot", 5);
   const std::int64_t now = clock_.now_ns();
   std::int64_t age = now - last_ns_;
   visitor.values(snapshot_id_, age);

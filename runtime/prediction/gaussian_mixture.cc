@@ -131,6 +131,14 @@ GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersio
   }
 }
 
+GaussianMixture::GaussianMixture(double mean, double epistemic, const NoiseMixture& noise) noexcept
+    : mean_(mean), components_(noise.components) {
+  for (std::size_t i = 0; i < components_; ++i) {
+    sd_[i] = std::sqrt(epistemic + noise.variance[i]);
+    weight_[i] = noise.weight[i];
+  }
+}
+
 double GaussianMixture::cdf(double y) const noexcept {
   double sum = 0;
   for (std::size_t i = 0; i < components_; ++i) {

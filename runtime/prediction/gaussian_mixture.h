@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 
+#include "windhover/runtime/prediction/noise_mixture.h"
+
 namespace windhover {
 
 double normal_cdf(double z) noexcept;
@@ -51,6 +53,9 @@ class GaussianMixture {
   // y ~ N(mean, epistemic) + sqrt(dispersion) x Student's t.
   GaussianMixture(double mean, double epistemic, double dispersion,
                   const StudentScale& scale) noexcept;
+
+  // y ~ N(mean, epistemic + noise), the noise one of a few. REQUIRES: noise.any().
+  GaussianMixture(double mean, double epistemic, const NoiseMixture& noise) noexcept;
 
   double cdf(double y) const noexcept;
   double log_density(double y) const noexcept;

@@ -10,7 +10,9 @@ namespace windhover {
 std::size_t Predictor::given_numbers(const EngineConfig& config) noexcept {
   const ModelEntry& model = *find_model(config.model.name);
   if (model.response == Response::kCategorical) return config.model.classes;
-  return model.network ? 1 + std::size_t{config.retained_draws} : 4;
+  if (model.network) return 1 + std::size_t{config.retained_draws};
+  const bool mixed = config.horizon == Horizon::kAdaptive && is_normal(model.response);
+  return 4 + (mixed ? NoiseMixture::kNumbers : 0);
 }
 
 // Of a row just answered. Of a network its draws' linear predictors stand there less their mean.
@@ -28,6 +30,7 @@ void Predictor::note_given(Response response, std::size_t row,
     const std::array numbers = {s.linpred_mean, s.linpred_sd, noise_.dispersion,
                                 noise_.relative_sd};
     std::ranges::copy(numbers, to);
+    if (given_numbers_ > numbers.size()) mixture_.write(to + numbers.size());
   }
 }
 
@@ -48,7 +51,8 @@ void Predictor::answer_given(Response response, std::span<const double> given,
   } else if (network_) {
     network_predictor_.answer_given(given.subspan(1), given[0], r, outcome, s);
   } else {
-    set_noise(response, {given[2], given[3]});
+    set_noise(response, {given[2], given[3]},
+              given.size() > 4 ? NoiseMixture::read(&given[4]) : NoiseMixture());
     s.linpred_mean = given[0];
     s.linpred_sd = given[1];
     predict_y(response, r, 0, s);

@@ -12,6 +12,7 @@ namespace windhover {
 struct LogNormalNoise {
   LogNormalNoise() noexcept = default;  // none
   LogNormalNoise(double dispersion, double relative_sd) noexcept;
+  explicit LogNormalNoise(const NoiseMixture& mixture) noexcept;
 
   double log_mean = 0;    // log E e^noise
   double log_square = 0;  // log E e^(2 noise)
@@ -23,7 +24,11 @@ struct LogNormalNoise {
 class LogNormalMixture {
  public:
   LogNormalMixture(double m, double s, double dispersion, double relative_sd,
-                   const LogNormalNoise& noise) noexcept;
+                   const LogNormalNoise& noise) noexcept
+      : LogNormalMixture(m, s, GaussianMixture(m, s * s, dispersion, relative_sd), noise) {}
+  LogNormalMixture(double m, double s, const NoiseMixture& mixture,
+                   const LogNormalNoise& noise) noexcept
+      : LogNormalMixture(m, s, GaussianMixture(m, s * s, mixture), noise) {}
 
   // Of e^x, e^-690 to e^690.
   static double exponential(double x) noexcept;
@@ -41,6 +46,9 @@ class LogNormalMixture {
   double crps(double y) const noexcept;
 
  private:
+  LogNormalMixture(double m, double s, const GaussianMixture& logarithm,
+                   const LogNormalNoise& noise) noexcept;
+
   double m_;
   double mean_;
   double var_epistemic_;

@@ -108,7 +108,7 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
 void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
                       const PredictRequest& r, const ConformalBounds& conformal) noexcept {
   set_levels(r, conformal);
-  set_noise(response, {p.dispersion, p.dispersion_relative_sd});
+  set_noise(response, {p.dispersion, p.dispersion_relative_sd}, p.noise);
   if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
   if (r.thompson_id != 0) {
     fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
@@ -223,7 +223,7 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     s.linpred_mean = kernel.dot(x, p.mean, p.dimension);
     if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
     s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale;
-    if (noise_of_rows_) set_noise(response, noises_[row - first]);
+    if (noise_of_rows_) set_noise(response, noises_[row - first], {});
     predict_y(response, request, row, s);
     if (!request.keys.empty()) note_given(response, row, s);
     compare_row(response, request, row, s);

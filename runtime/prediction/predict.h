@@ -104,8 +104,14 @@ class Predictor {
     conformal_ = conformal;
     conformal_levels_ = {NormalLevel::at(conformal.lower), NormalLevel::at(conformal.upper)};
   }
-  void set_noise(Response response, const Noise& noise) noexcept {
+  void set_noise(Response response, const Noise& noise, const NoiseMixture& mixture) noexcept {
     noise_ = noise;
+    mixture_ = mixture;
+    if (mixture.any()) {
+      noise_.dispersion = mixture.mean();
+      if (response == Response::kLogNormal) log_normal_noise_ = LogNormalNoise(mixture);
+      return;
+    }
     if (response == Response::kStudent && student_.relative_sd != noise.relative_sd) {
       student_ = {StudentScale(model_.degrees_of_freedom, noise.relative_sd), noise.relative_sd};
     }
@@ -170,7 +176,8 @@ class Predictor {
   std::array<NormalLevel, 2 + kMaxQuantiles> levels_;
   ConformalBounds conformal_;  // of the request at hand
   std::array<NormalLevel, 2> conformal_levels_;
-  Noise noise_;  // of the posterior at hand
+  Noise noise_;           // of the posterior at hand
+  NoiseMixture mixture_;  // likewise, in place of its spread where there is any
   StudentNoise student_;
   LogNormalNoise log_normal_noise_;  // of the posterior at hand
   bool noise_of_rows_;               // the log-variance of y is linear in x

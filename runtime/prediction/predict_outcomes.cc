@@ -62,7 +62,9 @@ void Predictor::predict_gaussian(const PredictRequest& r, std::size_t row,
   s.var_epistemic = s.linpred_sd * s.linpred_sd;
   s.var_aleatoric = noise_.dispersion;
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
-  const GaussianMixture y(s.mean, s.var_epistemic, noise_.dispersion, noise_.relative_sd);
+  const GaussianMixture y = mixture_.any() ? GaussianMixture(s.mean, s.var_epistemic, mixture_)
+                                           : GaussianMixture(s.mean, s.var_epistemic,
+                                                             noise_.dispersion, noise_.relative_sd);
   fill_quantiles(y, r, s);
   fill_conformal(y, s);
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
@@ -83,8 +85,10 @@ void Predictor::predict_student(const PredictRequest& r, std::size_t row,
 
 void Predictor::predict_log_normal(const PredictRequest& r, std::size_t row,
                                    PredictiveSummary& s) noexcept {
-  const LogNormalMixture y(s.linpred_mean, s.linpred_sd, noise_.dispersion, noise_.relative_sd,
-                           log_normal_noise_);
+  const LogNormalMixture y =
+      mixture_.any() ? LogNormalMixture(s.linpred_mean, s.linpred_sd, mixture_, log_normal_noise_)
+                     : LogNormalMixture(s.linpred_mean, s.linpred_sd, noise_.dispersion,
+                                        noise_.relative_sd, log_normal_noise_);
   s.epred_mean = s.mean = y.mean();
   s.var_epistemic = y.var_epistemic();
   s.epred_sd = std::sqrt(s.var_epistemic);

@@ -114,7 +114,9 @@ struct Provenance {
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();
-  // Of y: linear, student-t (squared scale); of log y: log-normal; negative-binomial: its
+  // Of the rows that the posterior stands on. Of y: linear, student-t (squared scale); of log y:
+  // log-normal, and of an adaptive horizon neither of these is what answers take: they mix what
+  // several memories have learned (PredictiveSummary::var_aleatoric); negative-binomial: its
   // overdispersion alpha (y has the variance mu + alpha mu^2); zero-inflated-poisson: the
   // probability pi of a structural zero; otherwise 0.
   double noise_variance = 0;

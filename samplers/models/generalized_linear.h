@@ -184,6 +184,25 @@ class GeneralizedLinearModel final : public Model {
     });
   }
 
+  void predictive_residuals(const RowBatch& batch, const PredictiveJudge& judge,
+                            PredictiveResidual* residuals) noexcept override {
+    if constexpr (is_normal(Likelihood::kResponse)) {
+      rows_.set_coefficients(judge.mode, target_);
+      for_chunks(batch, [&](const RowBatch& chunk) {
+        rows_.load(chunk);
+        rows_.gather(chunk);
+        rows_.leverages(chunk, judge.covariance, rows_.weights);
+        std::fill_n(rows_.residuals, chunk.count, 1.0);
+        rows_.weigh(chunk, rows_.residuals);
+        for (std::size_t i = 0; i < chunk.count; ++i) {
+          const RowAtMode row = row_at_mode(i, 0);
+          const double residual = (row.y - row.eta) / target_.scale;
+          *residuals++ = {residual * residual, std::max(rows_.weights[i], 0.0), rows_.residuals[i]};
+        }
+      });
+    }
+  }
+
   bool has_start() const noexcept override { return Likelihood::kHasStart; }
   void add_start(const RowBatch& batch, CurvatureSums& sums) noexcept override {
     if constexpr (Likelihood::kHasStart) {

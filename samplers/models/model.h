@@ -130,6 +130,13 @@ struct PredictiveJudge {
   double divisor;            // dispersion that -log p is divided by, or 1
 };
 
+// A row of a normal y beside such a posterior, in units in which the dispersion is.
+struct PredictiveResidual {
+  double square = 0;    // of y less its linear predictor at the mode
+  double variance = 0;  // that P leaves to the linear predictor
+  double weight = 1;    // what the row counts as
+};
+
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }
 
 // What add_curvature() sums for a row, where theta stands.
@@ -209,6 +216,11 @@ class Model {
       losses[i] = loss_sum(batch.part(i, 1), judge.mode) / judge.divisor;
     }
   }
+
+  // residuals[i] <- that of row i; the judge's divisor is not looked at. REQUIRES:
+  // is_normal(response()). Complexity O(rows x dimension^2).
+  virtual void predictive_residuals(const RowBatch&, const PredictiveJudge&,
+                                    PredictiveResidual*) noexcept {}
 
   // True when the loss is quadratic in theta: one Newton step is exact, `third` is 0.
   virtual bool quadratic() const noexcept = 0;

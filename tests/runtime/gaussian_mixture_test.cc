@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -135,6 +136,35 @@ TEST(GaussianMixture, AWideMixtureStandsForTheContinuousOneToo) {
       EXPECT_NEAR(y.cdf(at), expected, 1e-6) << relative_sd << " " << at;
     }
   }
+}
+
+TEST(GaussianMixture, OfAFewVariancesIsTheirSum) {
+  NoiseMixture noise;
+  noise.components = 3;
+  noise.variance = {0.25, 1, 100};
+  noise.weight = {0.5, 0.3, 0.2};
+  const GaussianMixture y(2, 0.5, noise);
+  for (const double at : {-30.0, -1.0, 1.9, 2.0, 4.0, 60.0}) {
+    double cdf = 0;
+    double density = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double sd = std::sqrt(0.5 + noise.variance[i]);
+      cdf += noise.weight[i] * normal_cdf((at - 2) / sd);
+      density += noise.weight[i] * std::exp(normal_log_density(at - 2, sd * sd));
+    }
+    EXPECT_NEAR(y.cdf(at), cdf, 1e-15);
+    EXPECT_NEAR(y.log_density(at), std::log(density), 1e-12);
+  }
+  for (const double p : {0.001, 0.05, 0.5, 0.9, 0.999}) {
+    EXPECT_NEAR(y.cdf(y.quantile(p)), p, 1e-10) << p;
+  }
+  EXPECT_DOUBLE_EQ(noise.mean(), 0.125 + 0.3 + 20);
+  std::array<double, NoiseMixture::kNumbers> numbers;
+  noise.write(numbers.data());
+  const NoiseMixture again = NoiseMixture::read(numbers.data());
+  EXPECT_EQ(again.components, 3u);
+  EXPECT_EQ(again.variance, noise.variance);
+  EXPECT_EQ(again.weight, noise.weight);
 }
 
 TEST(StudentScale, MakesStudentsTPlusANormal) {

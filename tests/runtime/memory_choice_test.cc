@@ -71,6 +71,11 @@ TEST(MemoryChoice, AGivenNoiseVarianceThatIsWrongShortensNothing) {
       engine.poll_until_idle();
     }
     EXPECT_EQ(engine.provenance().n_eff, static_cast<std::uint64_t>(kRows)) << given;
+    const std::vector<double> x(kFeatures, 0.0);
+    PredictRequest request;
+    request.rows = 1;
+    request.features = x;
+    EXPECT_EQ(engine.answers(request)[0].var_aleatoric, given) << "whatever was learned";
   }
 }
 

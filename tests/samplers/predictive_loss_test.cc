@@ -31,6 +31,27 @@ TEST_P(ModelContract, predictive_losses_of_a_known_theta_are_its_losses) {
   }
 }
 
+// Of a normal y the loss is what the residual says beside the noise and what P leaves open.
+TEST_P(ModelContract, predictive_residuals_say_what_predictive_losses_do) {
+  if (!is_normal(model.response())) GTEST_SKIP() << "of a normal y alone";
+  const Table table(config, x, y);
+  const RowBatch all = table.all();
+  const Matrix root = Matrix::Random(d, d);
+  const Matrix p = root * root.transpose() + Matrix::Identity(d, d);
+  model.set_dispersion(kDispersion);
+  std::vector<double> losses(all.count);
+  std::vector<PredictiveResidual> rows(all.count);
+  model.predictive_losses(all, {theta.data(), p.data(), kDispersion}, losses.data());
+  model.predictive_residuals(all, {theta.data(), p.data(), kDispersion}, rows.data());
+  for (std::size_t i = 0; i < all.count; ++i) {
+    const double variance = kDispersion + rows[i].variance;
+    const double loss =
+        rows[i].weight * 0.5 * (std::log(variance / kDispersion) + rows[i].square / variance);
+    EXPECT_GT(rows[i].variance, 0) << i;
+    EXPECT_NEAR(losses[i], loss, 1e-12 * (1 + std::abs(loss))) << i;
+  }
+}
+
 // All that a row's linear predictor can do lies along theta + s P x / sd, with s standard normal.
 TEST_P(ModelContract, predictive_losses_are_of_the_mean_likelihood) {
   if (find_model(model.name())->network || d != static_cast<Eigen::Index>(config.columns()) ||

@@ -1,0 +1,80 @@
+// What the noise of the next row is, told by memories of different length.
+#ifndef WINDHOVER_RUNTIME_LEARNING_NOISE_SCALES_H_
+#define WINDHOVER_RUNTIME_LEARNING_NOISE_SCALES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/prediction/noise_mixture.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// The variances that several memories have learned, mixed by how well each has predicted the rows
+// (fixed share: Herbster and Warmuth 1998): a short memory knows that the stream has become calm or
+// wild, a long one what is usual. Beside them there may be far rows (a contaminated normal, Tukey
+// 1960): how many of all, and how far they scatter, is learned from how likely each row was one of
+// them. What one variance does not know of all this costs tenths of a nat a row, and whole ones
+// where outliers are gross.
+//
+// A take is predicted by what was known before it, as the answers were that were served meanwhile.
+// Invariant: weights add up to 1 and none is less than kShare / count. One thread. O(count) a row.
+class NoiseScales {
+ public:
+  static constexpr std::size_t kMost = 12;
+
+  // Of so many memories, all alike; with far rows, or without.
+  void reset(std::size_t count, bool far_rows) noexcept;
+  // Rows come that were predicted while the variances were these.
+  void begin_take(std::span<const double> variances) noexcept;
+  // -log of the density of one row, up to a constant.
+  double loss(const PredictiveResidual& row) const noexcept;
+  // A row of the take as it was predicted by the posterior that is served.
+  void add(const PredictiveResidual& row) noexcept;
+  void end_take() noexcept {
+    weights_ = next_;
+    far_ = next_far_;
+  }
+
+  // What is served while the variances are these.
+  NoiseMixture mixture(std::span<const double> variances) const noexcept;
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  // Of a row that goes to all alike: how often another memory is to be believed. A stream where
+  // nothing changes loses a thousandth of a nat a row by it.
+  static constexpr double kShare = 0.01;
+  using Numbers = std::array<double, kMost>;
+
+  // Of rows by how likely they were far ones. What they are before any is seen is half of one in a
+  // thousand, ten times as far as others: learned soon where it is otherwise.
+  struct FarRows {
+    double count = 0.5;
+    double of_rows = 1'000;
+    double variance = 0;     // 0: not known yet
+    double variance_of = 1;  // so many rows
+
+    double share() const noexcept { return count / of_rows; }
+  };
+
+  double far_variance(double largest) const noexcept;
+  void add_to_far(const PredictiveResidual& row, double likely) noexcept;
+
+  std::uint32_t count_ = 0;
+  bool far_rows_ = false;
+  Numbers weights_{};
+  FarRows far_;
+  // Of the take at hand: both after its rows so far, and its variances, the far rows' last.
+  Numbers next_{};
+  FarRows next_far_;
+  double share_ = 0;  // of far rows
+  std::array<double, kMost + 1> variances_{};
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_NOISE_SCALES_H_

@@ -1,0 +1,56 @@
+// The noise of a normal y whose variance is one of a few.
+#ifndef WINDHOVER_RUNTIME_PREDICTION_NOISE_MIXTURE_H_
+#define WINDHOVER_RUNTIME_PREDICTION_NOISE_MIXTURE_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/state_visitor.h"
+
+namespace windhover {
+
+// Invariant: variances are positive and ascend, weights are positive and add up to 1. Of no
+// component nothing is said: the noise has one variance, known up to a spread.
+struct NoiseMixture {
+  static constexpr std::size_t kMost = 6;
+
+  bool any() const noexcept { return components > 0; }
+  double mean() const noexcept {
+    double sum = 0;
+    for (std::size_t i = 0; i < components; ++i) sum += weight[i] * variance[i];
+    return sum;
+  }
+
+  // The same in fewer numbers, for whoever keeps an answer.
+  static constexpr std::size_t kNumbers = 2 * kMost;
+  void write(double* to) const noexcept {
+    std::ranges::copy(variance, to);
+    std::ranges::copy(weight, to + kMost);
+  }
+  static NoiseMixture read(const double* from) noexcept {
+    NoiseMixture mixture;
+    std::copy_n(from, kMost, mixture.variance.begin());
+    std::copy_n(from + kMost, kMost, mixture.weight.begin());
+    while (mixture.components < kMost && mixture.weight[mixture.components] > 0) {
+      ++mixture.components;
+    }
+    return mixture;
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.value(components);
+    components = std::min<std::uint32_t>(components, kMost);  // whatever a damaged copy says
+    visitor.visit(variance.data(), kMost);
+    visitor.visit(weight.data(), kMost);
+  }
+
+  std::uint32_t components = 0;
+  std::array<double, kMost> variance{};
+  std::array<double, kMost> weight{};  // 0 beyond the components
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTION_NOISE_MIXTURE_H_

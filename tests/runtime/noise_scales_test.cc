@@ -1,0 +1,190 @@
+// Variances of several memories, mixed by how well each has predicted.
+#include "windhover/runtime/learning/noise_scales.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test::noise_scales_test {
+namespace {
+
+constexpr double kShare = 0.01;
+constexpr std::array kThree = {1.0, 4.0, 100.0};
+
+double density(double square, double variance) {
+  return std::exp(-0.5 * square / variance) / std::sqrt(variance);
+}
+
+PredictiveResidual row_of(double square, double variance = 0, double weight = 1) {
+  return {square, variance, weight};
+}
+
+// Fixed share as it stands in the paper, row by row.
+TEST(NoiseScales, MixesByFixedShare) {
+  NoiseScales scales;
+  scales.reset(kThree.size(), false);
+  std::array<double, 3> weights = {1.0 / 3, 1.0 / 3, 1.0 / 3};
+  const VectorXd z = normals(3, 200);
+  for (Index i = 0; i < z.size(); ++i) {
+    const PredictiveResidual row = row_of(4 * z[i] * z[i], 0.5);
+    scales.begin_take(kThree);
+    double mixed = 0;
+    std::array<double, 3> next{};
+    for (std::size_t k = 0; k < 3; ++k) {
+      next[k] = weights[k] * density(row.square, kThree[k] + row.variance);
+      mixed += next[k];
+    }
+    EXPECT_NEAR(scales.loss(row), -std::log(mixed), 1e-12) << i;
+    scales.add(row);
+    scales.end_take();
+    for (std::size_t k = 0; k < 3; ++k) weights[k] = (1 - kShare) * next[k] / mixed + kShare / 3;
+  }
+  const NoiseMixture mixture = scales.mixture(kThree);
+  ASSERT_EQ(mixture.components, 3u);
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(mixture.weight[k], weights[k], 1e-12);
+  EXPECT_GT(mixture.weight[1], 0.8) << "the rows have its variance";
+}
+
+// Rows that come together are all predicted by what was known before them.
+TEST(NoiseScales, PredictsATakeByWhatWasKnownBefore) {
+  NoiseScales scales;
+  scales.reset(kThree.size(), false);
+  scales.begin_take(kThree);
+  const double before = scales.loss(row_of(1));
+  for (int i = 0; i < 50; ++i) scales.add(row_of(90));
+  EXPECT_EQ(scales.loss(row_of(1)), before);
+  scales.end_take();
+  scales.begin_take(kThree);
+  EXPECT_GT(scales.loss(row_of(1)), before + 1);
+}
+
+// However well the narrow one predicts, a row far off costs no more than to have believed in the
+// wide one by its share.
+TEST(NoiseScales, AnOutlyingRowCostsWhatTheWidestSays) {
+  NoiseScales scales;
+  scales.reset(kThree.size(), false);
+  scales.begin_take(kThree);
+  for (int i = 0; i < 10'000; ++i) scales.add(row_of(0.5));
+  scales.end_take();
+  const double widest = -std::log(density(2'500, kThree[2]));
+  EXPECT_LT(scales.loss(row_of(2'500)), widest + std::log(3 / kShare) + 1e-9);
+  // Too far for any: nothing is infinite, and the next row is predicted as ever.
+  EXPECT_NEAR(scales.loss(row_of(1e9)), 0.5 * 1e9 / 100, 50);
+  scales.begin_take(kThree);
+  scales.add(row_of(1e300));
+  scales.add(row_of(HUGE_VAL));
+  scales.end_take();
+  EXPECT_TRUE(std::isfinite(scales.loss(row_of(1))));
+}
+
+// One row of a hundred is thirty times as far as the others. How many, how far: both are learned;
+// the density is that of the mixture which they come from, to what 5,000 rows say of it; and a far
+// row changes nothing that is believed of the others.
+TEST(NoiseScales, FarRowsAreLearned) {
+  NoiseScales scales;
+  scales.reset(kThree.size(), true);
+  const VectorXd z = normals(5, 20'000);
+  const VectorXd u = uniforms(6, 20'000);
+  double lost = 0;
+  for (Index i = 0; i < z.size(); ++i) {
+    const double square = z[i] * z[i] * (u[i] < 0.01 ? 900 : 1);
+    scales.begin_take(kThree);
+    if (i >= 10'000) {
+      const double true_loss = -std::log(0.99 * density(square, 1) + 0.01 * density(square, 900));
+      lost += (scales.loss(row_of(square)) - true_loss) / 10'000;
+    }
+    scales.add(row_of(square));
+    scales.end_take();
+  }
+  // kShare gives a hundredth of a row's weight away, and the far rows' variance is known to 14 %.
+  EXPECT_LT(lost, 0.01);
+  const NoiseMixture mixture = scales.mixture(kThree);
+  ASSERT_EQ(mixture.components, 4u);
+  EXPECT_NEAR(mixture.weight[3], 0.01, 0.006) << "50 in 5,000, and 7 by chance";
+  EXPECT_GT(mixture.variance[3], 400);
+  EXPECT_LT(mixture.variance[3], 2'000);
+  scales.begin_take(kThree);
+  scales.add(row_of(2'500));
+  scales.end_take();
+  const NoiseMixture after = scales.mixture(kThree);
+  EXPECT_NEAR(after.weight[0], mixture.weight[0], 0.03);
+}
+
+// Of rows that are all alike the far ones that are looked for cost next to nothing: half of one is
+// expected in a thousand rows, and fewer as they do not come.
+TEST(NoiseScales, FarRowsThatThereAreNotCostLittle) {
+  NoiseScales with;
+  NoiseScales without;
+  with.reset(kThree.size(), true);
+  without.reset(kThree.size(), false);
+  const VectorXd z = normals(7, 5'000);
+  double lost = 0;
+  for (Index i = 0; i < z.size(); ++i) {
+    const PredictiveResidual row = row_of(z[i] * z[i]);
+    for (NoiseScales* scales : {&with, &without}) scales->begin_take(kThree);
+    lost += (with.loss(row) - without.loss(row)) / 5'000;
+    for (NoiseScales* scales : {&with, &without}) {
+      scales->add(row);
+      scales->end_take();
+    }
+  }
+  EXPECT_LT(lost, 0.0005);
+}
+
+// A row that counts as ten says what ten do.
+TEST(NoiseScales, WeightIsANumberOfRows) {
+  NoiseScales once;
+  NoiseScales ten;
+  for (NoiseScales* scales : {&once, &ten}) {
+    scales->reset(kThree.size(), false);
+    scales->begin_take(kThree);
+  }
+  for (int i = 0; i < 10; ++i) once.add(row_of(4));
+  ten.add(row_of(4, 0, 10));
+  once.end_take();
+  ten.end_take();
+  const NoiseMixture a = once.mixture(kThree);
+  const NoiseMixture b = ten.mixture(kThree);
+  // Ten shares against one: at most ten times what one gives away.
+  for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(a.weight[k], b.weight[k], 10 * kShare);
+}
+
+// Twelve are said in six: the same mean, none lost, in order.
+TEST(NoiseScales, NeighboursAreSaidAsOne) {
+  NoiseScales scales;
+  scales.reset(NoiseScales::kMost, false);
+  std::array<double, NoiseScales::kMost> variances;
+  for (std::size_t i = 0; i < variances.size(); ++i) {
+    variances[i] = i == 5 ? 1'000 : 1 + 0.01 * static_cast<double>(i * i % 7);
+  }
+  scales.begin_take(variances);
+  scales.add(row_of(1));
+  scales.end_take();
+  const NoiseMixture mixture = scales.mixture(variances);
+  ASSERT_EQ(mixture.components, NoiseMixture::kMost);
+  double total = 0;
+  for (std::size_t i = 0; i < mixture.components; ++i) {
+    total += mixture.weight[i];
+    if (i > 0) {
+      EXPECT_GE(mixture.variance[i], mixture.variance[i - 1]);
+    }
+  }
+  EXPECT_NEAR(total, 1, 1e-12);
+  EXPECT_EQ(mixture.variance[5], 1'000) << "the one that is unlike the others stands for itself";
+  double mean = 0;
+  double mass = 0;
+  double even = 0;
+  for (const double variance : variances) {
+    mean += density(1, variance) * variance;
+    mass += density(1, variance);
+    even += variance / NoiseScales::kMost;
+  }
+  EXPECT_NEAR(mixture.mean(), (1 - kShare) * mean / mass + kShare * even, 1e-9);
+}
+
+}  // namespace
+}  // namespace windhover::test::noise_scales_test
