@@ -25,9 +25,15 @@ int LogAgent::do_work() noexcept {
   writer_.release_below(release_below_.load(std::memory_order_acquire));
   int done = pack();
   if (writer_.pending_frames() > 0 && pause_ns() == 0) done += commit();
-  if (done == 0) count_seal(writer_.seal());
+  if (done == 0) seal();
   tell_room();
   return done;
+}
+
+void LogAgent::seal() noexcept {
+  if (!seal_due_ || quiet_.left_ns(clock_.now_ns()) > 0) return;
+  seal_due_ = false;
+  count_seal(writer_.seal());
 }
 
 // Without it the log goes on, and there is less to tell damage by.
@@ -71,6 +77,8 @@ int LogAgent::commit() noexcept {
   progress_.durable_head.store(writer_.durable_head(), std::memory_order_release);
   progress_.durable_frames.store(writer_.durable_frames(), std::memory_order_release);
   if (told_ != nullptr) told_(told_context_);
+  seal_due_ = true;
+  quiet_.begin(clock_.now_ns(), options_.seal_after.count());
   return static_cast<int>(writer_.durable_frames() - before);
 }
 
@@ -98,9 +106,15 @@ void LogAgent::run(void* self) noexcept {
       agent.wake_.stay_awake();
       continue;
     }
-    // What is packed and not on disk waits for its time; otherwise the next frame wakes us.
-    const bool waits = agent.writer_.pending_frames() > 0;
-    agent.wake_.sleep(waits ? agent.pause_ns() : -1);
+    // What is packed and not on disk waits for its time, and so does the mark at the end; otherwise
+    // the next frame wakes us.
+    std::int64_t sleep_ns = -1;
+    if (agent.writer_.pending_frames() > 0) {
+      sleep_ns = agent.pause_ns();
+    } else if (agent.seal_due_) {
+      sleep_ns = agent.quiet_.left_ns(agent.clock_.now_ns());
+    }
+    agent.wake_.sleep(sleep_ns);
   }
   // Whatever was judged before the end, at once, and once: a disk that fails now fails.
   do {

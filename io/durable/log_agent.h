@@ -25,7 +25,8 @@ using DurableFunction = void (*)(void* context) noexcept;
 // straight into the commit. Invariant: a frame leaves the ring when all it says, and its rows, are
 // in the writer's buffer; progress.durable_frames passes it when they are on disk, in one commit. A
 // commit that fails is tried again, with what has come since: until then frames wait in the ring,
-// and the sender at the window. One thread. No heap.
+// and the sender at the window. The log's end is marked when nothing has come for a moment. One
+// thread. No heap.
 class LogAgent {
  public:
   struct Options {
@@ -33,6 +34,9 @@ class LogAgent {
     std::chrono::nanoseconds commit_interval{0};
     // After one that failed.
     std::chrono::milliseconds retry_interval{100};
+    // After the last commit, before the log's end is marked: who waits for each acknowledgement
+    // sends the next frame sooner, and its commit says the same.
+    std::chrono::nanoseconds seal_after{1'000'000};
   };
 
   // All arguments outlive it.
@@ -67,6 +71,7 @@ class LogAgent {
   int pack() noexcept;
   int commit() noexcept;
   void tell_room() noexcept;
+  void seal() noexcept;
   void count_seal(Status status) noexcept;
   // Until the next commit may begin; 0: now.
   std::int64_t pause_ns() noexcept;
@@ -82,6 +87,8 @@ class LogAgent {
   std::uint64_t row_bytes_;
   std::uint64_t packed_bytes_ = 0;  // of frames taken from the ring, as FrameFeed counts them
   Pause pause_;                     // before the next commit
+  Pause quiet_;                     // before the log's end is marked
+  bool seal_due_ = true;            // since the last commit it has not been
   std::atomic<std::uint64_t> release_below_{0};
   std::atomic<bool> running_{false};
   Wake wake_;
