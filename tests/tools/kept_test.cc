@@ -1,13 +1,19 @@
 // Folders that a server has written, read and copied.
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "windhover/io/producer_table.h"
 #include "windhover/tests/tools/kept_support.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/client/durable_text.h"
@@ -94,6 +100,38 @@ TEST(KeptFolder, CheckpointsAndWhatTheyHold) {
   EXPECT_EQ(contents.sections[0].name, "configuration");
   EXPECT_EQ(contents.sections[1].name, "rows");
   EXPECT_EQ(contents.sections[1].rows, 2'000U);
+}
+
+// The newest checkpoint of history(), its table of producers replaced; what is wrong with it.
+std::string fault_with(const std::vector<std::uint64_t>& table) {
+  KeptFolder folder(history());
+  Result<CheckpointReader> reader = folder.open(folder.checkpoints().back());
+  if (!reader.ok()) return "cannot be opened";
+  (void)read_producers(reader.value());
+  std::vector<std::byte> engine(reader.value().left());
+  EXPECT_EQ(reader.value().read(engine), Status::kOk);
+
+  PosixFolder to = std::move(PosixFolder::open(temporary_path("producers").c_str(), true).value());
+  std::array<std::byte, kMinCheckpointBuffer> buffer{};
+  CheckpointWriter writer(buffer);
+  EXPECT_EQ(writer.begin(to, "checkpoint", reader.value().facts()), Status::kOk);
+  std::vector<std::uint64_t> numbers = table;
+  numbers.insert(numbers.begin(), table.size() / 2);
+  EXPECT_EQ(writer.write(std::as_bytes(std::span(numbers))), Status::kOk);
+  EXPECT_EQ(writer.write(engine), Status::kOk);
+  EXPECT_EQ(writer.finish(), Status::kOk);
+  Result<CheckpointReader> written = CheckpointReader::open(to, "checkpoint", buffer);
+  EXPECT_TRUE(written.ok());
+  return failure_of([&] { (void)read_contents(written.value()); });
+}
+
+TEST(KeptFolder, ATableOfProducersThatTheServerRefusesIsNotGood) {
+  EXPECT_EQ(fault_with({7, 2'000, 8, 1}), "nothing failed");
+  EXPECT_EQ(fault_with({kNoProducer, 3, 7, 2'000}), "nothing failed") << "three were forgotten";
+  EXPECT_EQ(fault_with({7, 2'000, 8, 1, 7, 1'000}), "the checkpoint names producer 7 twice");
+  EXPECT_TRUE(says(fault_with({0, 5}), "nobody's number"));
+  EXPECT_TRUE(says(fault_with({7, 2'000, kNoProducer, 3}), "nobody's number"));
+  EXPECT_TRUE(says(fault_with({kNoProducer, 3, kNoProducer, 3}), "nobody's number"));
 }
 
 TEST(KeptLog, EveryFrameOnce) {

@@ -126,9 +126,19 @@ std::uint64_t count_lasting_producers(CheckpointReader& reader) {
 
 Producers read_producers(CheckpointReader& reader) {
   Producers producers;
+  bool first = true;
   for_each_producer(reader, [&](const auto& bytes) {
     const std::uint64_t producer = load_number(bytes.data());
-    if (producer != kNoProducer) producers[producer] = load_number(&bytes[8]);
+    const bool counts_forgotten = producer == kNoProducer && first;
+    first = false;
+    if (counts_forgotten) return;
+    if (producer == 0 || producer == kNoProducer) {
+      throw RunError(
+          fmt::format("the checkpoint names a producer {}, which is nobody's number", producer));
+    }
+    if (!producers.emplace(producer, load_number(&bytes[8])).second) {
+      throw RunError(fmt::format("the checkpoint names producer {} twice", producer));
+    }
   });
   return producers;
 }

@@ -44,9 +44,11 @@ struct CheckpointContents {
 // Reads the whole body and verifies every section. RunError, in a sentence without the file's name:
 // what is wrong.
 CheckpointContents read_contents(CheckpointReader& reader);
-// The part before the engine's stream. RunError likewise. Skipping takes no memory, whatever a file
-// that is not verified says of their number, and gives how many there were that are not passing.
+// The part before the engine's stream. RunError likewise, also for what
+// ProducerTable::visit_state() refuses: nobody's number, or a producer twice.
 Producers read_producers(CheckpointReader& reader);
+// Skips it, and says how many producers there were that are not passing. Takes no memory, whatever
+// a file that is not verified says of their number.
 std::uint64_t count_lasting_producers(CheckpointReader& reader);
 
 }  // namespace windhover
