@@ -5,9 +5,20 @@
 #include <string>
 #include <utility>
 
+#include "windhover/io/descriptors.h"
 #include "windhover/io/server_impl.h"
 
 namespace windhover {
+namespace {
+
+// Of connections, and of those between HTTP and the observe endpoint; the rest are files.
+std::size_t most_descriptors(const ServerLayout& layout, const ServerConfig& config) noexcept {
+  constexpr std::size_t kOthers = 64;
+  const std::size_t sessions = config.max_sessions + kOperatorSessions;
+  return 2 * sessions + config.http.max_connections + 2 * layout.models.size() + kOthers;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
                                                std::span<const HostedModel> models,
@@ -72,6 +83,7 @@ Result<bool> Server::open() noexcept {
     for (const ModelPlace& model : impl_->layout.models) {
       if (model.served.engine != nullptr) model.served.engine->tell_start();
     }
+    reserve_descriptors(most_descriptors(impl_->layout, impl_->config));
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;
     Result<bool> query = impl_->query.open(impl_->config, impl_->config.query);
