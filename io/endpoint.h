@@ -113,7 +113,7 @@ class Endpoint final : private SessionHost, private ConnectionSink, private Plac
   void schedule_next() noexcept;
   void next_question() noexcept;
   bool rows_come_first() noexcept;
-  bool pauses() noexcept;
+  bool pauses(bool light) noexcept;
   void begin(Session& session, Stream& socket, PlaceKind place) noexcept;
   void refuse(Stream& socket) noexcept;
   void arm_sweep() noexcept;

@@ -42,7 +42,9 @@ void Endpoint::schedule_next() noexcept {
 void Endpoint::next_question() noexcept {
   if (memory_.queue.empty()) return;
   if (rows_come_first()) return schedule_next();
-  if (pauses()) return;
+  const bool light = memory_.queue.next_is_light();
+  if (pauses(light)) return;
+  if (!light) memory_.queue.pass(spacing_.passed_ns());
   const std::uint32_t who = memory_.queue.next(memory_.long_predict.asker() == nullptr);
   // Otherwise whoever has the place reads no more just now: it goes on, or goes.
   if (who == FairQueue::kNobody) return;
@@ -53,11 +55,12 @@ void Endpoint::next_question() noexcept {
   if (!memory_.queue.empty()) schedule_next();
 }
 
-// Whether the next turn has to wait for the end of a pause, which then brings it.
-bool Endpoint::pauses() noexcept {
+// Whether the next turn, of one who asks little or much, has to wait for the end of a pause, which
+// then brings it.
+bool Endpoint::pauses(bool light) noexcept {
   if (kind_ != EndpointKind::kQuery) return false;
   const std::int64_t now_ns = state_.clock->now_ns();
-  if (memory_.queue.next_is_light()) {
+  if (light) {
     spacing_.light_turn(now_ns);
     return false;
   }

@@ -30,6 +30,17 @@ void FairQueue::charge(std::uint32_t who, std::int64_t cost) noexcept {
   if (empty()) now_ = std::max(now_, start);
 }
 
+void FairQueue::pass(std::int64_t ns) noexcept {
+  const std::uint64_t share = static_cast<std::uint64_t>(ns) / (sizes_[0] + sizes_[1]);
+  now_ += share;
+  for (const Line line : {Line::kAny, Line::kForPlace}) {
+    for (Waiting& waiting : waiting_in(line)) {
+      waiting.start += share;
+      ends_[waiting.who] = waiting.start;
+    }
+  }
+}
+
 void FairQueue::wait(std::uint32_t who, Line line) noexcept {
   const auto at = static_cast<std::size_t>(line);
   lines_[at][sizes_[at]++] = {start_of(who), arrivals_++, who};

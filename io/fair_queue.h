@@ -36,6 +36,10 @@ class FairQueue {
   // Its turn, in line or not, has cost so much.
   void charge(std::uint32_t who, std::int64_t cost) noexcept;
 
+  // Nobody has had a turn for so long, though these wait: counts as if each had had its share of
+  // it, so that virtual time goes on with the clock's. O(waiting). REQUIRES: somebody waits.
+  void pass(std::int64_t ns) noexcept;
+
   bool empty() const noexcept { return sizes_[0] + sizes_[1] == 0; }
   // REQUIRES: it does not stand in a line.
   void wait(std::uint32_t who, Line line) noexcept;

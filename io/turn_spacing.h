@@ -15,7 +15,9 @@ class TurnSpacing {
  public:
   static constexpr std::chrono::microseconds kPause{100};
   static constexpr std::int64_t kAskerNs = 100'000'000;  // who asks little is there for so long
-  static constexpr std::int64_t kStopNs = 20'000'000;    // a stop is of late for so long
+  static constexpr std::int64_t kStopNs = 100'000'000;   // for so long a stop is of late,
+  static constexpr std::int64_t kMostStopNs = 1'000'000'000;  // and many of them for so long
+  static constexpr std::int64_t kMostPassedNs = 2'000'000;
 
   // Somebody who asks little has a turn.
   void light_turn(std::int64_t now_ns) noexcept { light_until_ns_ = now_ns + kAskerNs; }
@@ -24,9 +26,16 @@ class TurnSpacing {
   // it is the turn. `stops`: how often the thread has been stopped, ever.
   bool pauses(std::int64_t now_ns, std::uint64_t stops) noexcept;
 
+  // For how long those who ask much have had no turn because of the pause before this one,
+  // kMostPassedNs at most: FairQueue::pass(). Otherwise its time would nearly stand, and who asks
+  // more than the little that these get now would count as one of them.
+  std::int64_t passed_ns() const noexcept { return passed_ns_; }
+
  private:
   std::int64_t light_until_ns_ = 0;
   std::int64_t stopped_until_ns_ = 0;
+  std::int64_t paused_since_ns_ = 0;
+  std::int64_t passed_ns_ = 0;
   std::uint64_t stops_ = 0;
   bool paused_ = false;
 };

@@ -73,6 +73,23 @@ TEST(FairQueue, NobodySavesUpTurnsAndNobodyPaysForAnIdleServer) {
   EXPECT_NEAR(had[0], had[1], 2);
 }
 
+TEST(FairQueue, TimeThatPassesWithoutATurnIsEverybodysWhoWaits) {
+  Places places(3);
+  places.turns({50'000, 50'000}, 100);
+  places.queue.wait(2, Line::kAny);  // has had nothing since it came, and is next
+  EXPECT_TRUE(places.queue.next_is_light());
+  EXPECT_EQ(places.queue.next(true), 2U);
+  places.queue.charge(2, 2 * FairQueue::kCreditNs);
+  places.queue.wait(2, Line::kAny);
+  EXPECT_FALSE(places.queue.next_is_light());
+  places.queue.leave(2);
+  places.queue.pass(2 * 4 * FairQueue::kCreditNs);
+  places.queue.wait(2, Line::kAny);
+  EXPECT_TRUE(places.queue.next_is_light()) << "the two others waited for twice what it has had";
+  EXPECT_EQ(places.queue.next(true), 2U);
+  EXPECT_FALSE(places.queue.next_is_light()) << "who waited has no more claim than before";
+}
+
 TEST(FairQueue, ThoseForThePlaceWaitForItAndOthersPassThem) {
   Places places(4);
   places.queue.wait(0, Line::kForPlace);
