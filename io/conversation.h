@@ -130,6 +130,8 @@ class Conversation {
   // See PeerRights.
   std::optional<OwnLimits> new_limits() noexcept { return rights_.new_limits(); }
   bool is_greeted() const noexcept { return about_ != nullptr; }
+  // Whether it has said Hello where rows are taken.
+  bool observes() const noexcept { return about_ != nullptr && about_->producers != nullptr; }
   bool same_identity_as(const Conversation& other) const noexcept {
     return rights_.who().same_as(other.rights_.who());
   }
@@ -198,7 +200,6 @@ class Conversation {
   void acknowledge(const JudgedFrame& frame, const ObserveResult& result,
                    bool of_outcome = false) noexcept;
   bool settled(ReplyBuffer& replies, TurnEnd& why_not) noexcept;
-  bool observes() const noexcept { return about_ != nullptr && about_->producers != nullptr; }
   std::int64_t turn_ns() noexcept;
 
   const ConversationContext& context_;

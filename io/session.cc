@@ -11,6 +11,9 @@ namespace windhover {
 namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;  // a turn
+// Of questions: others wait for them. What has come in segments of 7 bytes keeps the kernel, which
+// lets their sender go on as well, for 0.3 ms in one go; 8 KiB for 0.6.
+constexpr std::size_t kQuestionBytes = 4 * 1024;
 constexpr std::int64_t kGraceNs = 10'000'000;  // without a byte, from a peer not long quiet
 
 }  // namespace
@@ -57,7 +60,8 @@ void Session::begin(Stream&& socket, PlaceKind place) noexcept {
 
 void Session::read() noexcept {
   WINDHOVER_CHECK(!read_.under_way);
-  const std::size_t most = is_greeted() ? meter_.most_bytes(kReadBytes) : kReadBytes;
+  const std::size_t turn = conversation_.observes() ? kReadBytes : kQuestionBytes;
+  const std::size_t most = is_greeted() ? meter_.most_bytes(turn) : turn;
   const std::span<std::byte> room = input_.make_room(most);
   read_.under_way = true;
   socket_->async_read_some(room, read_.memory, [this](const ErrorCode& error, std::size_t bytes) {
