@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/resource.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -97,10 +97,11 @@ bool HostilePeers::read(Peer& peer) {
   return received > 0 || (received < 0 && errno == EAGAIN);
 }
 
-// Behind the server where both want a processor: such peers are on other machines.
+// What the server leaves of the processors is theirs: such peers are on other machines. Where they
+// run the system takes a processor for free.
 void HostilePeers::run() {
-  constexpr int kLeastUrgent = 19;
-  (void)::setpriority(PRIO_PROCESS, 0, kLeastUrgent);  // of this thread, on Linux
+  const sched_param none{};
+  (void)::sched_setscheduler(0, SCHED_IDLE, &none);  // of this thread, on Linux
   std::vector<pollfd> polled(peers_.size());
   while (!done_) {
     if (plan_.lets_go && may_come()) close(peers_[oldest_++ % peers_.size()]);
