@@ -10,7 +10,7 @@ import pytest
 
 import windhover
 import windhover.aio
-from exactly_once_test import Cutter
+from sending import Cutter
 from windhover.daemon import Daemon
 
 
