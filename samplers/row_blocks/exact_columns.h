@@ -16,7 +16,8 @@ namespace windhover {
 
 // G of each column and chain, and H of each column, as sums of whole numbers: a row takes with it
 // all that it brought, and no look at a row rounds. Quanta of G are as small as lets `rows` rows of
-// any weight, value and residual stay below 2^124.
+// any weight, value and residual stay below 2^124: next to nothing beside the lightest row (2^-67
+// for 100,000 rows, against w |x| from 10^-12 to 10^12).
 //
 // Invariant: each sum is that of what has been added and not taken out again. One thread. Memory:
 // 16 bytes a column and chain, and 32 a column.

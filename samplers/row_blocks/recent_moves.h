@@ -49,7 +49,12 @@ class RecentMoves {
   std::uint64_t moves() const noexcept { return moves_; }  // of all chains, in all
   double change() const noexcept { return change_; }       // mean of (r - r')^2
   double mean_curvature() const noexcept { return mean_curvature_; }
-  // RowBlockLangevin::spread_ratio().
+  // Variance of the chains over that of the law they move towards: E (theta_j - theta'_j) F_j,
+  // which is 1 where theta and theta', two chains, are independent draws from exp(-U) (the
+  // fluctuation-dissipation relation, Yaida 2019) and K / (K - 1) where they are as far apart as
+  // their normals are, over the latter; a mean over the columns of recent moves in which each
+  // counts as much as its rows know of it. Above 1 they have still to contract. NaN until there
+  // were kLeastMoves moves, and of one chain.
   double spread_ratio() const noexcept {
     const bool known = moves_ >= kLeastMoves && chains_ > 1 && virial_weights_ > 0;
     return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();

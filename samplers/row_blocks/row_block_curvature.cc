@@ -17,10 +17,10 @@ float RowBlockLangevin::longest_alone(const RowColumns& row, float curvature) co
 // h of a row goes so much of the way to the newest; what it then is.
 float RowBlockLangevin::follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
                                          float share) noexcept {
-  const float before = curvature_[slot];
-  curvature_[slot] += share * (newest - before);
-  add_curvature(row, before, curvature_[slot]);  // as it is after rounding
-  return curvature_[slot];
+  const float before = kept_.curvature(slot);
+  kept_.curvature(slot) += share * (newest - before);
+  add_curvature(row, before, kept_.curvature(slot));  // as it is after rounding
+  return kept_.curvature(slot);
 }
 
 // H of the columns of the row in the block, where h of the row was `before`.

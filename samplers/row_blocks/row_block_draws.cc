@@ -1,4 +1,9 @@
 // Where chains begin, what is done before draws are taken, and how far the chains are off.
+//
+// The chains of a column begin as draws from the prior, at its first row; but of numbers, of which
+// such a draw may be a thousand times too far off, as draws from what that row then leaves of it,
+// all other columns as they are. Directions that the rows say nothing about keep its law for ever,
+// and what has not been reached yet is too wide, not too narrow.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,9 +21,6 @@ namespace {
 // do not tell what the precision is.
 constexpr double kContracted = 1.1;
 constexpr double kCaughtUp = 0.1;
-// Where at least one column in so many has had a row all of them are looked at, in their order:
-// what lies side by side is read three times as fast.
-constexpr std::uint32_t kScanned = 4;
 // As many rows as there are columns that are known from rows, the heaviest, leave the others at
 // least this share of all weight.
 constexpr double kLeastShare = 0.05;
@@ -33,7 +35,7 @@ void RowBlockLangevin::draw_prior(std::uint32_t column, const RandomPosition& po
   const double sd = 1 / std::sqrt(precision_of(column));
   NormalSource random(seed_, position, normals_, chains_, chains_);
   const float* normals = random.take(chains_);
-  float* theta = theta_of(column);
+  float* theta = positions_.theta(column);
   for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = static_cast<float>(sd * normals[c]);
 }
 
@@ -52,12 +54,12 @@ double RowBlockLangevin::draw_new_columns(const RowColumns& row) noexcept {
     double drawn = 0;
     double others = row.offset;
     for (std::size_t k = 0; k < row.count; ++k) {
-      (is_new(k) ? drawn : others) += row.value(k) * theta_of(row.column(k))[c];
+      (is_new(k) ? drawn : others) += row.value(k) * positions_.theta(row.column(k))[c];
     }
     const double moved = new_part(row, others, drawn, variance) - drawn;
     for (std::size_t k = 0; k < row.count; ++k) {
       if (!is_new(k)) continue;
-      theta_of(row.column(k))[c] += static_cast<float>(variance_of(k) / variance * moved);
+      positions_.theta(row.column(k))[c] += static_cast<float>(variance_of(k) / variance * moved);
     }
   }
   return variance;
@@ -96,33 +98,8 @@ double RowBlockLangevin::new_part(const RowColumns& row, double others, double d
 
 bool RowBlockLangevin::weights_known() const noexcept {
   if (!weighs_rows() || rows_ == 0) return true;
-  const std::uint64_t heaviest = std::min(static_cast<std::uint64_t>(informed_), rows_ / 2);
+  const std::uint64_t heaviest = std::min(static_cast<std::uint64_t>(survey_.informed), rows_ / 2);
   return weights_.share_beyond(heaviest) >= kLeastShare;
-}
-
-// use(columns) of those that have had a row, some at a time.
-template <class Use>
-void RowBlockLangevin::for_met_columns(const Use& use) const noexcept {
-  std::array<std::uint32_t, kSurveyedColumns> columns;
-  std::size_t count = 0;
-  const auto add = [&](std::uint32_t column) {
-    columns[count++] = column;
-    if (count < kSurveyedColumns) return;
-    use(std::span<const std::uint32_t>(columns));
-    count = 0;
-  };
-  if (met_count_ >= columns_ / kScanned) {
-    for (std::uint32_t column = 0; column < columns_; ++column) {
-      if (!std::isnan(*theta_of(column))) add(column);
-    }
-  } else {
-    for (const std::uint32_t column : std::span(met_, met_count_)) {
-      __builtin_prefetch(theta_of(column));
-      __builtin_prefetch(sums_ + column);
-      add(column);
-    }
-  }
-  if (count > 0) use(std::span<const std::uint32_t>(columns).first(count));
 }
 
 // How far chains are off, and what rows know, on average over the columns.
@@ -130,7 +107,8 @@ void RowBlockLangevin::survey() noexcept {
   const auto dispersion = static_cast<float>(dispersion_.value());
   ColumnSurvey all{0, 0, 0, 0, 0};
   double held_by_prior = 0;
-  for_met_columns([&](std::span<const std::uint32_t> columns) {
+  const auto fetch = [&](std::uint32_t column) { __builtin_prefetch(sums_ + column); };
+  positions_.for_met(fetch, [&](std::span<const std::uint32_t> columns) {
     std::array<const float*, kSurveyedColumns> theta;
     std::array<float, kSurveyedColumns> precision;
     std::array<float, kSurveyedColumns> curvature;
@@ -138,7 +116,7 @@ void RowBlockLangevin::survey() noexcept {
     std::array<float, kSurveyedColumns> unsettled;
     for (std::size_t j = 0; j < columns.size(); ++j) {
       const ColumnSums& sums = sums_[columns[j]];
-      theta[j] = theta_of(columns[j]);
+      theta[j] = positions_.theta(columns[j]);
       precision[j] = static_cast<float>(pull_of(columns[j]));
       curvature[j] = static_cast<float>(sums.curvature);  // 0 without rows, and nothing counts
       rows[j] = static_cast<float>(sums.rows);
@@ -155,11 +133,12 @@ void RowBlockLangevin::survey() noexcept {
     all.informed += some.informed;
     all.shared += some.shared;
   });
-  informed_ = all.informed;
-  held_by_prior_ = held_by_prior;
-  unsettled_ = all.weights > 0 ? all.unsettled / all.weights * all.shared / informed_ : 0;
+  survey_.informed = all.informed;
+  survey_.held_by_prior = held_by_prior;
+  survey_.unsettled =
+      all.weights > 0 ? all.unsettled / all.weights * all.shared / survey_.informed : 0;
   const double own = chains_ > 1 ? 0 : 1;  // of a chain alone
-  if (all.weights > 0) lag_ = std::max(0.0, all.squares / all.weights - own);
+  if (all.weights > 0) survey_.lag = std::max(0.0, all.squares / all.weights - own);
 }
 
 void RowBlockLangevin::retain() noexcept {
@@ -167,7 +146,7 @@ void RowBlockLangevin::retain() noexcept {
   survey();
   if (dispersion_.learned()) {
     const double weight = weights_.mean() * static_cast<double>(rows_ + aside_);
-    dispersion_.end(rows_, weight, chains_, informed_);
+    dispersion_.end(rows_, weight, chains_, survey_.informed);
     likelihood_.set_dispersion(dispersion_.value());
   }
   if (!learns_precision_) return;
@@ -175,14 +154,15 @@ void RowBlockLangevin::retain() noexcept {
     follow_precision();
   } else if (past_.worth() == 0) {
     precision_.expect(start_of_precision(mean_nonzeros()));
-    precision_.end(spread_ratio() < kContracted && lag_ < kCaughtUp, rows_, chains_);
+    precision_.end(spread_ratio() < kContracted && survey_.lag < kCaughtUp, rows_, chains_);
   }
 }
 
 void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
   const auto scale = static_cast<float>(units().scale);
-  for_met_columns([&](std::span<const std::uint32_t> columns) {
-    chain_kernels().copy(chains_of_columns_, columns.data(), columns.size(), chains_, scale, out,
+  const auto fetch = [&](std::uint32_t column) { __builtin_prefetch(sums_ + column); };
+  positions_.for_met(fetch, [&](std::span<const std::uint32_t> columns) {
+    chain_kernels().copy(positions_.first(), columns.data(), columns.size(), chains_, scale, out,
                          stride);
     for (const std::uint32_t column : columns) {
       if (sums_[column].rows > 0) continue;
@@ -195,8 +175,8 @@ void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
     }
   });
   const double shift = units().shift;
-  if (!has_intercept_ || shift == 0) return;
-  float* intercept = out + std::size_t{columns_ - 1} * stride;
+  if (!positions_.has_intercept() || shift == 0) return;
+  float* intercept = out + std::size_t{positions_.intercept()} * stride;
   for (std::uint32_t c = 0; c < chains_; ++c) {
     intercept[c] = static_cast<float>(intercept[c] + shift);
   }
@@ -204,8 +184,8 @@ void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
 
 // dispersion x dU/dtheta of a column, of the chains together.
 double RowBlockLangevin::mean_force(std::uint32_t column, double precision) const noexcept {
-  const float* theta = theta_of(column);
-  const float* force = force_of(column);
+  const float* theta = positions_.theta(column);
+  const float* force = positions_.force(column);
   double sum = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) sum += precision * theta[c] + force[c];
   return sum / chains_;

@@ -38,7 +38,7 @@ void RowBlockLangevin::move(std::uint64_t round, const RowBatch& batch) noexcept
   for (std::size_t i = 0; i < batch.count; ++i) {
     if (i + kRowsAhead < batch.count) fetch(row_of(i + kRowsAhead), batch.slots[i + kRowsAhead]);
     if (i + kColumnsAhead < batch.count) fetch_columns(row_of(i + kColumnsAhead));
-    if (curvature_[batch.slots[i]] == 0) continue;
+    if (kept_.is_aside(batch.slots[i])) continue;
     const RowColumns row = columns_of_row(row_of(i));
     const float* normals = random.take(row.count * chains_);
     if (weighs_rows()) {
@@ -54,7 +54,7 @@ void RowBlockLangevin::move(std::uint64_t round, const RowBatch& batch) noexcept
 RowBlockLangevin::Looked RowBlockLangevin::look(const RowColumns& row,
                                                 std::uint32_t slot) noexcept {
   const StepBlock& b = block_;
-  float* kept = residuals_of(slot);
+  float* kept = kept_.residuals(slot);
   Looked looked{0, respond(row, 0, b.after, b.bent).curvature, 0};
   float squares = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) {
@@ -100,7 +100,7 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
   const float scattered = squares * square;
   // Values far beyond those that their columns have elsewhere: the whole step is shorter.
   float shorter = scattered > kLargestShare ? kLargestShare / scattered : 1;
-  const bool sudden = kWeights && looked.largest > kSuddenCurvature * curvature_[slot];
+  const bool sudden = kWeights && looked.largest > kSuddenCurvature * kept_.curvature(slot);
   if (sudden) shorter = std::min(shorter, longest_alone(row, looked.largest));
   if (shorter < 1) shorten(n, shorter);
   fetch_some();
@@ -142,12 +142,8 @@ void RowBlockLangevin::take(const RowColumns& row, const float* normals, double 
                            normals, b.taken, b.moved, weighs_rows() ? b.none : b.change, chains_);
   if (weighs_rows()) {
     store_exactly(row);
-  } else if (has_intercept_) {
-    float* force = force_of(columns_ - 1);
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      intercept_force_[c] += b.change[c];
-      force[c] = static_cast<float>(intercept_force_[c]);
-    }
+  } else if (positions_.has_intercept()) {
+    positions_.add_to_intercept(b.change);
   }
   const double chains = chains_;
   const double dispersion = dispersion_.value();
@@ -164,7 +160,7 @@ void RowBlockLangevin::store_exactly(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
-    float* force = force_of(column);
+    float* force = positions_.force(column);
     const double scale = exact_.in_quanta(row.weight * row.value(k));
     for (std::uint32_t c = 0; c < chains_; ++c) {
       const Quanta more = quanta_of(scale * b.after[c]) - quanta_of(scale * b.before[c]);

@@ -30,28 +30,18 @@
 // Langevin step as above. In place of the mean of (r - r')^2 over all rows there is that of the
 // row.
 //
-// A row that comes or goes moves the centre of the posterior. All chains are translated at once, by
-// as much as if its columns depended on no others. Where rows are not weighed they also come closer
-// together along a row that comes, as a Kalman filter has it, and further apart where it goes;
-// elsewhere they scatter as before. What that leaves or goes too far by the moves make up for.
+// A row that comes or goes takes all chains along at once (row_block_translation.cc).
 //
 // All chains move on the same rows, with normals that are standard for each of the K chains and sum
 // to 0 over them: antithetic variates, any two correlated by -1 / (K - 1). What a chain is off the
 // posterior's centre by changes, were -log p quadratic, by a matrix that all chains share and by
 // that noise: the law of each is as of a chain alone, and the mean of all has no noise.
-//
-// The chains of a column begin as draws from the prior, at its first row; but of numbers, of which
-// such a draw may be a thousand times too far off, as draws from what that row then leaves of it,
-// all other columns as they are. Directions that the rows say nothing about keep its law for ever,
-// and what has not been reached yet is too wide, not too narrow.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "windhover/platform/arena.h"
@@ -59,9 +49,12 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/samplers/config.h"
 #include "windhover/samplers/row_blocks/block_weights.h"
+#include "windhover/samplers/row_blocks/chain_positions.h"
+#include "windhover/samplers/row_blocks/chain_survey.h"
 #include "windhover/samplers/row_blocks/condensed_past.h"
 #include "windhover/samplers/row_blocks/curvature_bound.h"
 #include "windhover/samplers/row_blocks/exact_columns.h"
+#include "windhover/samplers/row_blocks/kept_rows.h"
 #include "windhover/samplers/row_blocks/learned_dispersion.h"
 #include "windhover/samplers/row_blocks/learned_precision.h"
 #include "windhover/samplers/row_blocks/past_memory.h"
@@ -75,20 +68,16 @@ namespace windhover {
 
 // Models of sparse rows that RowLikelihood::has(). Invariant: for each chain G is the sum over the
 // rows that have entered and not left of what it keeps of them, less (lambda_j + p_j) m_j of a
-// condensed past, and row counts and curvatures of the columns are those of these rows. Of a column
-// that has not had a row theta is NaN. One thread. Memory: 8 bytes a chain and column, 4 a chain
-// and row, 48 a column and 4 a row; with a past 48 more a column, where rows are weighed 16 more a
-// chain and column, 96 a column and 20 to 36 a row. No function but reset() takes time in
-// proportion to the columns.
+// condensed past, and row counts and curvatures of the columns are those of these rows. One thread.
+// Memory: 8 bytes a chain and column, 4 a chain and row, 48 a column and 4 a row; with a past 48
+// more a column, where rows are weighed 16 more a chain and column, 96 a column and 20 to 36 a row.
+// No function but reset() takes time in proportion to the columns.
 //
 // Single precision: what a chain is at is known to a part in 10^7 of itself, and G to one of its
 // own size, which is that of sqrt(H_j). Each look at a row rounds G; after a million passes over a
-// column of half of 100,000 rows that is below 0.01 of its posterior sd. The intercept, which every
-// row touches, has a G in double precision. Where rows are weighed G and H are sums of whole
-// numbers: a row takes with it all that it brought, and no look at a row rounds. Their quanta are
-// next to nothing beside the lightest row (2^-67 for 100,000 rows, against w |x| from 10^-12 to
-// 10^12). Without, curvatures are sums in double precision: rows of x^2 = 10^12, the most there can
-// be, leave 10^-4 behind.
+// column of half of 100,000 rows that is below 0.01 of its posterior sd. Where rows are weighed
+// none does (ExactColumns). Without, curvatures are sums in double precision: rows of x^2 = 10^12,
+// the most there can be, leave 10^-4 behind.
 class RowBlockLangevin {
  public:
   static constexpr double kLargestValue = 1e6;
@@ -145,17 +134,6 @@ class RowBlockLangevin {
   void fetch_columns(const double* row) noexcept;
   void fetched_all() noexcept { ahead_ = {}; }
 
-  // How far the coefficients' centres may be off in directions that only the prior holds, such as a
-  // level that the intercept shares with the columns of a field: 0 to 1, and about a third of the
-  // distance in their sds, root mean square, where it is below a third. Rows take columns away from
-  // the prior in proportion to their steps, not as the prior would share it; what that leaves goes
-  // at the rate of the prior, e_j lambda_j a move, and is seen neither in spread_ratio() nor in
-  // lag(): the linear predictors of rows are the same. It is what is left, on average over the
-  // columns as the rows have them, times the part of a column's variance that is not its own but
-  // shared with others, on average over the columns as far as their rows know of them. As of the
-  // last retain(); 0 before there were rows.
-  double unsettled() const noexcept { return unsettled_; }
-
   // Goes on with the bound on the steps by one row: an iteration takes each that is there once.
   void follow_bound(const double* row, std::uint32_t slot) noexcept;
   // A hint that this row is wanted for that soon.
@@ -165,20 +143,11 @@ class RowBlockLangevin {
   // it; NaN until it does.
   double law_ratio() const noexcept { return bound_.law_ratio(); }
 
-  // Variance of the chains over that of the law they move towards: E (theta_j - theta'_j) F_j,
-  // which is 1 where theta and theta', two chains, are independent draws from exp(-U) (the
-  // fluctuation-dissipation relation, Yaida 2019) and K / (K - 1) where they are as far apart as
-  // their normals are, over the latter; a mean over the columns of recent moves in which each
-  // counts as much as its rows know of it. Above 1 they have still to contract. NaN until there
-  // were RecentMoves::kLeastMoves moves, and of one chain.
   double spread_ratio() const noexcept { return recent_.spread_ratio(); }
 
-  // How far the chains together lag behind the rows: the square of the distance between their
-  // centre and the posterior's, in posterior variances, on average over the columns as the rows
-  // have them: that of the mean force over lambda + H, which is next to 0 of chains whose noise
-  // sums to 0, and 1 of a chain alone, less that. As of the last retain(); NaN before there were
-  // rows.
-  double lag() const noexcept { return lag_; }
+  // ChainSurvey, as of the last retain().
+  double lag() const noexcept { return survey_.lag; }
+  double unsettled() const noexcept { return survey_.unsettled; }
 
   // Before draws are taken: lag() and unsettled() are looked at, and with learn_prior_precision the
   // precision follows. O(columns that have had a row x chains).
@@ -188,9 +157,11 @@ class RowBlockLangevin {
   // says so. Likewise.
   void copy_to(float* out, std::size_t stride) const noexcept;
 
-  std::uint32_t columns() const noexcept { return columns_; }
+  std::uint32_t columns() const noexcept { return positions_.columns(); }
   // Those that have had a row.
-  std::uint32_t met_columns() const noexcept { return met_count_; }
+  std::uint32_t met_columns() const noexcept {
+    return static_cast<std::uint32_t>(positions_.met().size());
+  }
   std::uint32_t chains() const noexcept { return chains_; }
   // Of the rows that are there, on average, the intercept's among them; at least 1.
   double mean_nonzeros() const noexcept {
@@ -202,18 +173,16 @@ class RowBlockLangevin {
   double prior_precision() const noexcept { return precision_.value(); }
   double prior_tails() const noexcept { return precision_.tails(); }
   double precision_of(std::uint32_t column) const noexcept {
-    if (is_intercept(column)) return intercept_precision_;
+    if (positions_.is_intercept(column)) return intercept_precision_;
     return precision_.value() * double{sums_[column].relevance};
   }
   double theta(std::uint16_t chain, std::uint32_t column) const noexcept {
-    return theta_of(column)[chain];
+    return positions_.theta(column)[chain];
   }
 
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // In so many pieces what belongs to a row's columns is fetched.
-  static constexpr std::size_t kPieces = 8;
   // How much of a block's noise the scatter of its gradient may take the place of.
   static constexpr float kLargestShare = 0.9F;
 
@@ -224,24 +193,8 @@ class RowBlockLangevin {
     float largest;    // h
   };
 
-  // Of the chains' linear predictors.
-  struct RowSpread {
-    double mean;
-    double variance;
-  };
-
-  float* theta_of(std::uint32_t column) const noexcept {
-    return chains_of_columns_ + std::size_t{2} * column * chains_;
-  }
-  float* force_of(std::uint32_t column) const noexcept { return theta_of(column) + chains_; }
-  float* residuals_of(std::uint32_t slot) const noexcept {
-    return residuals_ + std::size_t{slot} * chains_;
-  }
-  bool is_intercept(std::uint32_t column) const noexcept {
-    return has_intercept_ && column + 1 == columns_;
-  }
   RowColumns columns_of_row(const double* row) const noexcept {
-    return RowColumns(layout_, likelihood_, has_intercept_, row);
+    return RowColumns(layout_, likelihood_, positions_.has_intercept(), row);
   }
   // Whether columns begin with what their first row says of them, rather than as the prior alone.
   bool draws_new_columns() const noexcept { return likelihood_.response() != Response::kBernoulli; }
@@ -258,8 +211,6 @@ class RowBlockLangevin {
   void condense(const RowColumns& row, std::uint32_t slot) noexcept;
   void copy_past(std::uint32_t column, float* out) const noexcept;
   void leave_to_past(std::uint32_t column) noexcept;
-  void add_force(std::uint32_t column, std::uint32_t chain, double more) noexcept;
-  double mean_of(const float* numbers) const noexcept;
   double squares_of(const float* numbers) const noexcept;
   void keep_noise(const RowColumns& row, const float* residuals, int sign) noexcept;
   void look_at_noise(const RowColumns& row, std::uint32_t slot) noexcept;
@@ -291,8 +242,6 @@ class RowBlockLangevin {
   double share_of(std::size_t n) const noexcept;
   double mean_force(std::uint32_t column, double precision) const noexcept;
   void survey() noexcept;
-  template <class Use>
-  void for_met_columns(const Use& use) const noexcept;
   double start_of_precision(double nonzeros) const noexcept;
   bool columns_have_few_rows() const noexcept;
   void stretch() noexcept;
@@ -304,30 +253,22 @@ class RowBlockLangevin {
   void work_out_transport(const RowColumns& row) noexcept;
   void work_out_return(const RowColumns& row, std::uint32_t slot) noexcept;
   double work_out_direction(const RowColumns& row) noexcept;
-  RowSpread spread_of_predictors() const noexcept;
   void translate(const RowColumns& row, const float* residuals) noexcept;
   void add_exactly(const RowColumns& row, const float* residuals, int sign) noexcept;
 
   RowLayout layout_;
   RowLikelihood likelihood_;
-  bool has_intercept_;
   bool learns_precision_;
   double given_precision_;
   double given_noise_;
   double intercept_precision_;
   double least_precision_;
   double most_precision_;
-  std::uint32_t columns_;
   std::uint32_t chains_;
-  std::uint64_t slots_;
   std::uint64_t seed_;
-  // Of each column theta of all chains, then G of all.
-  float* chains_of_columns_;
-  double* intercept_force_;  // G of the intercept, chains; the one beside theta is its copy
-  float* residuals_;         // r', slots x chains
-  float* curvature_;         // h of a row, slots; 0: it has been set aside
-  ColumnSums* sums_;         // columns
-  std::uint32_t* met_;       // the columns that have had a row, in the order of their first ones
+  ChainPositions positions_;
+  KeptRows kept_;
+  ColumnSums* sums_;  // columns
   BlockWeights weights_;
   ExactColumns exact_;  // G and H of rows with weights; those beside theta and in sums_ are copies
   std::uint64_t longest_past_;
@@ -342,15 +283,11 @@ class RowBlockLangevin {
   LearnedPrecision precision_;
   PrecisionEvidence evidence_;
   LearnedDispersion dispersion_;
-  std::uint32_t met_count_ = 0;
   std::uint64_t nonzeros_ = 0;  // of all rows that are there
   std::uint64_t rows_ = 0;
   std::uint64_t aside_ = 0;  // rows that are there and have been set aside
   RecentMoves recent_;
-  double lag_ = 0;            // what lag() says
-  double informed_ = 0;       // columns, each as far as its rows know of it
-  double held_by_prior_ = 0;  // columns, each as far as the prior holds it
-  double unsettled_ = 0;      // what unsettled() says
+  ChainSurvey survey_;
 };
 
 }  // namespace windhover

@@ -9,26 +9,10 @@
 // that only ever come together, each alone is taken for better known than it is.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
 
 namespace windhover {
-
-double RowBlockLangevin::mean_of(const float* numbers) const noexcept {
-  return std::accumulate(numbers, numbers + chains_, 0.0) / chains_;
-}
-
-// To G of a chain.
-void RowBlockLangevin::add_force(std::uint32_t column, std::uint32_t chain, double more) noexcept {
-  float& force = force_of(column)[chain];
-  if (is_intercept(column)) {
-    intercept_force_[chain] += more;
-    force = static_cast<float>(intercept_force_[chain]);
-  } else {
-    force += static_cast<float>(more);
-  }
-}
 
 // The past of a column fades. The chains go to where that leaves the posterior, and as far apart,
 // were the column independent of the others.
@@ -39,14 +23,14 @@ void RowBlockLangevin::age(std::uint32_t column) noexcept {
   const float lost = past.precision - faded;
   if (!(lost > 0)) return;
   past.precision = faded;
-  float* theta = theta_of(column);
+  float* theta = positions_.theta(column);
   const auto all = static_cast<float>(pull_of(column) + sums_[column].curvature);
-  const auto mean = static_cast<float>(mean_of(theta));
+  const auto mean = static_cast<float>(positions_.mean(theta));
   const float centre = mean + lost / all * (mean - past.centre);
   const float wider = std::sqrt((all + lost) / all);
   for (std::uint32_t c = 0; c < chains_; ++c) {
     theta[c] = centre + wider * (theta[c] - mean);
-    add_force(column, c, double{lost * past.centre});
+    positions_.add_force(column, c, double{lost * past.centre});
   }
 }
 
@@ -69,20 +53,20 @@ void RowBlockLangevin::condense(const RowColumns& row, std::uint32_t slot) noexc
     b.step[k] = b.value[k] * b.value[k] / (b.precision[k] + b.curvature[k]);
     variance += double{b.step[k]};
   }
-  const float* kept = residuals_of(slot);
+  const float* kept = kept_.residuals(slot);
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
     const double value = b.value[k];
     const double others = std::max(0.0, variance - double{b.step[k]});
     const double told = curvature * value * value / (1 + curvature * others);
     const double pull = b.precision[k];
-    const double centre = mean_of(b.theta[k]);
+    const double centre = positions_.mean(b.theta[k]);
     CondensedPast::Column& past = past_.of(column);
     past.centre =
         static_cast<float>((pull * past.centre - residual * value + told * centre) / (pull + told));
     past.precision += static_cast<float>(told);
     for (std::uint32_t c = 0; c < chains_; ++c) {
-      add_force(column, c, value * (residual - double{kept[c]}) - told * centre);
+      positions_.add_force(column, c, value * (residual - double{kept[c]}) - told * centre);
     }
     if (sums_[column].rows == 0) leave_to_past(column);
   }
@@ -92,16 +76,14 @@ void RowBlockLangevin::condense(const RowColumns& row, std::uint32_t slot) noexc
 void RowBlockLangevin::leave_to_past(std::uint32_t column) noexcept {
   const CondensedPast::Column& past = past_.of(column);
   const auto pull = static_cast<float>(pull_of(column));
-  float* theta = theta_of(column);
-  const auto mean = static_cast<float>(mean_of(theta));
+  float* theta = positions_.theta(column);
+  const auto mean = static_cast<float>(positions_.mean(theta));
   double squares = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) squares += std::pow(double{theta[c]} - mean, 2);
   const double wanted = chains_ / double{pull};
   const float wider = squares > 0 ? static_cast<float>(std::sqrt(wanted / squares)) : 1;
   for (std::uint32_t c = 0; c < chains_; ++c) theta[c] = past.centre + wider * (theta[c] - mean);
-  const float force = -pull * past.centre;
-  std::fill_n(force_of(column), chains_, force);
-  if (is_intercept(column)) std::fill_n(intercept_force_, chains_, double{force});
+  positions_.set_force(column, -pull * past.centre);
 }
 
 // The chains of such a column, as far apart as its past is known now.
@@ -109,7 +91,7 @@ void RowBlockLangevin::copy_past(std::uint32_t column, float* out) const noexcep
   const CondensedPast::Column& past = past_.of(column);
   const double now = precision_of(column) + double{past_.faded(past)};
   const auto wider = static_cast<float>(std::sqrt(pull_of(column) / now));
-  const float* theta = theta_of(column);
+  const float* theta = positions_.theta(column);
   for (std::uint32_t c = 0; c < chains_; ++c) {
     out[c] = past.centre + wider * (theta[c] - past.centre);
   }

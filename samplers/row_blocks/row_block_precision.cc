@@ -37,7 +37,7 @@ constexpr double kMostSurprise = 4;
 // As of the last retain(). Of rows without weights. What a past says of a column holds it as rows
 // do.
 bool RowBlockLangevin::columns_have_few_rows() const noexcept {
-  return learns_precision_ && !weighs_rows() && held_by_prior_ > kOfThePrior * met_count_;
+  return learns_precision_ && !weighs_rows() && survey_.held_by_prior > kOfThePrior * met_columns();
 }
 
 // Of what has been loaded and predicted.
@@ -64,7 +64,9 @@ void RowBlockLangevin::learn_precision(const RowColumns& row) noexcept {
   const double residual = respond(row, 0, b.after, b.bent).residual;
   double mean = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) mean += b.eta[c] / chains_;
-  const double level = row.offset + (has_intercept_ ? mean_of(theta_of(columns_ - 1)) : 0);
+  const double level =
+      row.offset +
+      (positions_.has_intercept() ? positions_.mean(positions_.theta(positions_.intercept())) : 0);
   const double square = 1 + kWider * variance;
   const double one = 1 / (1 + std::exp(-mean / std::sqrt(square)));
   // Over the residual: one (1 - one) times this is what that changes by, and it is its variance.
@@ -89,16 +91,16 @@ void RowBlockLangevin::follow_precision() noexcept {
   precision_.follow(evidence_.most_likely(start));
   const double more_of_all = precision_.value() - before;
   if (more_of_all == 0) return;
-  for (const std::uint32_t column : std::span(met_, met_count_)) {
-    if (is_intercept(column)) continue;
+  for (const std::uint32_t column : positions_.met()) {
+    if (positions_.is_intercept(column)) continue;
     const double pull = pull_of(column);
     const double more = more_of_all * double{sums_[column].relevance};
     const double all = pull + sums_[column].curvature;
     const auto nearer = static_cast<float>((all - more) / all);
     // What a past pulls with at 0 is what its rows have said, whatever the prior is.
     if (past_.kept()) past_.of(column).centre *= static_cast<float>((pull - more) / pull);
-    float* theta = theta_of(column);
-    const auto mean = static_cast<float>(mean_of(theta));
+    float* theta = positions_.theta(column);
+    const auto mean = static_cast<float>(positions_.mean(theta));
     const float narrower = std::sqrt(nearer);
     for (std::uint32_t c = 0; c < chains_; ++c) {
       theta[c] = nearer * mean + narrower * (theta[c] - mean);
@@ -119,18 +121,18 @@ void RowBlockLangevin::follow_relevance(const RowColumns& row) noexcept {
     relevance = normal ? 1 : static_cast<float>(precision_.relevance(double{b.square[k]}));
     if (!past_.kept()) continue;
     const double pull = (before - precision_of(column)) * double{past_.of(column).centre};
-    for (std::uint32_t c = 0; c < chains_; ++c) add_force(column, c, pull);
+    for (std::uint32_t c = 0; c < chains_; ++c) positions_.add_force(column, c, pull);
   }
 }
 
 // Chains of the columns that the prior holds, as its precision has changed.
 void RowBlockLangevin::stretch() noexcept {
-  for (const std::uint32_t column : std::span(met_, met_count_)) {
-    if (is_intercept(column)) continue;
+  for (const std::uint32_t column : positions_.met()) {
+    if (positions_.is_intercept(column)) continue;
     const double curvature = sums_[column].curvature / dispersion_.value();
     const float stretch =
         precision_.stretch(static_cast<float>(curvature) / sums_[column].relevance);
-    float* theta = theta_of(column);
+    float* theta = positions_.theta(column);
     for (std::uint32_t c = 0; c < chains_; ++c) theta[c] *= stretch;
   }
 }

@@ -12,6 +12,9 @@ namespace windhover {
 
 namespace {
 
+// In so many pieces what belongs to a row's columns is fetched.
+constexpr std::size_t kPieces = 8;
+
 // To be written.
 void fetch_lines(const void* numbers, std::size_t bytes) noexcept {
   constexpr std::size_t kLine = 64;
@@ -22,8 +25,7 @@ void fetch_lines(const void* numbers, std::size_t bytes) noexcept {
 }  // namespace
 
 void RowBlockLangevin::fetch(const double* row, std::uint32_t slot) const noexcept {
-  __builtin_prefetch(residuals_of(slot), 1);
-  __builtin_prefetch(curvature_ + slot, 1);
+  kept_.fetch(slot);
   constexpr std::size_t kMostNumbers = 128;  // the rest comes by itself
   const std::size_t numbers = std::min(layout_.stride(), kMostNumbers);
   for (std::size_t i = 0; i < numbers; i += 8) __builtin_prefetch(row + i);
@@ -51,7 +53,7 @@ void RowBlockLangevin::fetch_some(std::size_t count) noexcept {
   ahead_ = ahead_.subspan(columns.size());
   const std::size_t bytes = 2 * sizeof(float) * chains_;
   for (const std::uint32_t column : columns) {
-    fetch_lines(theta_of(column), bytes);
+    fetch_lines(positions_.theta(column), bytes);
     __builtin_prefetch(sums_ + column, 1);
   }
   if (past_.kept()) {
@@ -74,7 +76,7 @@ void RowBlockLangevin::unpack(const RowColumns& row) noexcept {
   for (std::size_t k = 0; k < row.sparse.count; ++k) {
     b.value[k] = static_cast<float>(row.sparse.values[k]);
   }
-  if (!has_intercept_) return;
+  if (!positions_.has_intercept()) return;
   b.column[row.count - 1] = row.intercept;
   b.value[row.count - 1] = 1;
 }
@@ -87,7 +89,7 @@ void RowBlockLangevin::load(const RowColumns& row) noexcept {
   const auto precision = static_cast<float>(precision_.value() * dispersion_.value());
   for (std::size_t k = 0; k < n; ++k) {
     const ColumnSums& sums = sums_[b.column[k]];
-    b.theta[k] = theta_of(b.column[k]);
+    b.theta[k] = positions_.theta(b.column[k]);
     b.rows[k] = static_cast<float>(sums.rows);
     b.curvature[k] = static_cast<float>(sums.curvature);
     b.precision[k] = precision * sums.relevance;
@@ -98,7 +100,8 @@ void RowBlockLangevin::load(const RowColumns& row) noexcept {
   std::fill(b.precision + n, b.precision + padded, 1.0F);
   std::fill(b.rows + n, b.rows + padded, 1.0F);
   std::fill(b.curvature + n, b.curvature + padded, 0.0F);
-  if (has_intercept_) b.precision[n - 1] = static_cast<float>(pull_of(columns_ - 1));
+  if (positions_.has_intercept())
+    b.precision[n - 1] = static_cast<float>(pull_of(positions_.intercept()));
   if (!past_.kept()) return;
   for (std::size_t k = 0; k < row.sparse.count; ++k) {
     b.precision[k] += past_.of(row.column(k)).precision;
@@ -123,7 +126,7 @@ bool RowBlockLangevin::in_range(const RowColumns& row) const noexcept {
 
 bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noexcept {
   const RowColumns row = columns_of_row(row_in_place);
-  curvature_[slot] = 0;
+  kept_.curvature(slot) = 0;
   if (!in_range(row)) {
     ++aside_;
     if (weighs_rows()) weights_.enter_aside();
@@ -137,31 +140,32 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
     if (sums_[column].rows > 0 && !past_.kept()) continue;
-    const bool is_new = std::isnan(*theta_of(column));
+    const bool is_new = !positions_.is_met(column);
     if (past_.kept() && !is_new) {
       age(column);
       continue;
     }
-    if (is_new) met_[met_count_++] = column;
-    draw_prior(column, {recent_.moves() * columns_ + column, 0, Purpose::kInitialState});
+    if (is_new) positions_.meet(column);
+    draw_prior(column,
+               {recent_.moves() * positions_.columns() + column, 0, Purpose::kInitialState});
   }
   const double fresh = draws_new_columns() ? draw_new_columns(row) : 0;
   load(row);
   predict(row);
   if (columns_have_few_rows()) learn_precision(row);
-  float* residuals = residuals_of(slot);
+  float* residuals = kept_.residuals(slot);
   if (!weighs_rows()) work_out_transport(row);
-  curvature_[slot] = respond(row, 0, residuals, block_.bent).curvature;
+  kept_.curvature(slot) = respond(row, 0, residuals, block_.bent).curvature;
   if (weighs_rows()) work_out_translation(row, slot, -1, fresh);
   keep_noise(row, residuals, 1);
   ++rows_;
   nonzeros_ += row.count;
   if (weighs_rows()) weights_.enter(row, slot, spread_of(residuals));
   fetch_some();
-  unsettle(row, row.weight * curvature_[slot]);
+  unsettle(row, row.weight * kept_.curvature(slot));
   translate(row, residuals);
   if (weighs_rows()) add_exactly(row, residuals, 1);
-  add_curvature(row, 0, curvature_[slot]);
+  add_curvature(row, 0, kept_.curvature(slot));
   return true;
 }
 
@@ -188,13 +192,13 @@ RowAt RowBlockLangevin::respond(const RowColumns& row, double more, float* resid
 }
 
 void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noexcept {
-  if (curvature_[slot] == 0) {
+  if (kept_.is_aside(slot)) {
     --aside_;
     if (weighs_rows()) weights_.leave_aside();
     return;
   }
   const RowColumns row = columns_of_row(row_in_place);
-  const float* residuals = residuals_of(slot);
+  const float* residuals = kept_.residuals(slot);
   keep_noise(row, residuals, -1);
   --rows_;
   nonzeros_ -= row.count;
@@ -204,7 +208,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
   }
   unpack(row);
   fetch_some();
-  add_curvature(row, curvature_[slot], 0);
+  add_curvature(row, kept_.curvature(slot), 0);
   fetch_some();
   for (std::size_t k = 0; k < row.count; ++k) {
     ColumnSums& sums = sums_[block_.column[k]];
@@ -225,8 +229,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = block_.column[k];
     if (sums_[column].rows > 0) continue;
-    std::fill_n(force_of(column), chains_, 0.0F);
-    if (is_intercept(column)) std::fill_n(intercept_force_, chains_, 0.0);
+    positions_.set_force(column, 0.0F);
   }
 }
 
@@ -274,7 +277,7 @@ void RowBlockLangevin::add_exactly(const RowColumns& row, const float* residuals
                                    int sign) noexcept {
   for (std::size_t k = 0; k < row.count; ++k) {
     const std::uint32_t column = row.column(k);
-    float* force = force_of(column);
+    float* force = positions_.force(column);
     const double scale = exact_.in_quanta(row.weight * row.value(k));
     for (std::uint32_t c = 0; c < chains_; ++c) {
       force[c] = exact_.add(column, c, sign * quanta_of(scale * residuals[c]));

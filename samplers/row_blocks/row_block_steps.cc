@@ -87,7 +87,7 @@ void RowBlockLangevin::shorten(std::size_t count, float shorter) noexcept {
 }
 
 void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t slot) noexcept {
-  if (curvature_[slot] == 0) return;
+  if (kept_.is_aside(slot)) return;
   const RowColumns row = columns_of_row(row_in_place);
   load(row);
   if (weighs_rows()) {
@@ -101,7 +101,7 @@ void RowBlockLangevin::follow_bound(const double* row_in_place, std::uint32_t sl
   for (std::size_t k = 0; k < row.count; ++k) {
     block_.step[k] = block_.length[k] / (block_.precision[k] + block_.curvature[k]);
   }
-  const double curvature = row.weight * curvature_[slot];
+  const double curvature = row.weight * kept_.curvature(slot);
   bound_.add(row, curvature, block_.step, block_.precision, rows_);
 }
 

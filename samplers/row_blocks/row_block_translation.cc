@@ -1,8 +1,14 @@
 // Where a row that comes or goes takes the chains at once.
+//
+// It moves the centre of the posterior. All chains are translated, by as much as if its columns
+// depended on no others. Where rows are not weighed they also come closer together along a row that
+// comes, as a Kalman filter has it, and further apart where it goes; elsewhere they scatter as
+// before. What that leaves or goes too far by the moves make up for.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <span>
 
 #include "windhover/samplers/row_blocks/chain_kernels.h"
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
@@ -23,6 +29,25 @@ float within(float change, float target) noexcept {
   return change > 0 ? std::clamp(target, 0.0F, change) : std::clamp(target, change, 0.0F);
 }
 
+// Of the chains' linear predictors.
+struct RowSpread {
+  double mean = 0;
+  double variance = 0;
+};
+
+RowSpread spread_of_predictors(std::span<const double> predictors) noexcept {
+  const auto chains = static_cast<double>(predictors.size());
+  RowSpread spread;
+  for (const double eta : predictors) spread.mean += eta;
+  spread.mean /= chains;
+  for (const double eta : predictors) {
+    const double apart = eta - spread.mean;
+    spread.variance += apart * apart;
+  }
+  spread.variance /= chains;
+  return spread;
+}
+
 }  // namespace
 
 // Newton's step for a row that is not among the columns' rows, at the mean of the chains'
@@ -33,7 +58,7 @@ float within(float change, float target) noexcept {
 void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t slot, float sign,
                                             double fresh) noexcept {
   const StepBlock& b = block_;
-  const float* residuals = residuals_of(slot);
+  const float* residuals = kept_.residuals(slot);
   const float mean =
       std::accumulate(residuals, residuals + chains_, 0.0F) / static_cast<float>(chains_);
   const auto is_new = [&](std::size_t k) { return fresh > 0 && b.rows[k] == 0; };
@@ -43,7 +68,7 @@ void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t
     if (!is_new(k)) along += b.value[k] * b.value[k] * b.step[k];
   }
   const auto weight = static_cast<float>(row.weight);
-  const float alone = weight * curvature_[slot];
+  const float alone = weight * kept_.curvature(slot);
   const float own = alone / (1 + alone * static_cast<float>(fresh)) * along;
   // Without weights a row that goes is one of many.
   const bool whole = weighs_rows() && sign > 0;
@@ -67,7 +92,7 @@ void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t
 void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
   const StepBlock& b = block_;
   const double known = work_out_direction(row);
-  const RowSpread here = spread_of_predictors();
+  const RowSpread here = spread_of_predictors({b.eta, chains_});
   double centre = 0;
   for (int step = 0; step < kModeSteps; ++step) {
     const RowAt mean = respond(row, known * centre, b.after, b.bent);
@@ -89,7 +114,7 @@ void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
 // it.
 void RowBlockLangevin::work_out_return(const RowColumns& row, std::uint32_t slot) noexcept {
   const StepBlock& b = block_;
-  const float* residuals = residuals_of(slot);
+  const float* residuals = kept_.residuals(slot);
   fetch_some();
   double residual = 0;
   double curvature = 0;
@@ -100,11 +125,11 @@ void RowBlockLangevin::work_out_return(const RowColumns& row, std::uint32_t slot
   }
   const double known = work_out_direction(row);
   predict(row);
-  const RowSpread here = spread_of_predictors();
+  const RowSpread here = spread_of_predictors({b.eta, chains_});
   const double left = 1 - curvature * here.variance;
   const double without = here.variance < left * known ? here.variance / left : known;
   const double wider = curvature / (1 + std::sqrt(1 + curvature * without));
-  const double centre = residual / (1 + known * curvature_[slot]);
+  const double centre = residual / (1 + known * kept_.curvature(slot));
   for (std::uint32_t c = 0; c < chains_; ++c) {
     b.moved[c] = static_cast<float>(centre + wider * (b.eta[c] - here.mean));
   }
@@ -118,18 +143,6 @@ double RowBlockLangevin::work_out_direction(const RowColumns& row) noexcept {
                                    b.step);
 }
 
-RowBlockLangevin::RowSpread RowBlockLangevin::spread_of_predictors() const noexcept {
-  RowSpread spread{0, 0};
-  for (std::uint32_t c = 0; c < chains_; ++c) spread.mean += block_.eta[c];
-  spread.mean /= chains_;
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    const double apart = block_.eta[c] - spread.mean;
-    spread.variance += apart * apart;
-  }
-  spread.variance /= chains_;
-  return spread;
-}
-
 // Theta of all chains by the block's steps; and to G of them, where it is not known exactly, what a
 // row of these residuals says.
 void RowBlockLangevin::translate(const RowColumns& row, const float* residuals) noexcept {
@@ -137,12 +150,7 @@ void RowBlockLangevin::translate(const RowColumns& row, const float* residuals) 
   const StepBlock& b = block_;
   chain_kernels().translate(b.theta, b.step, b.moved, b.value, weighs_rows() ? b.none : residuals,
                             row.count, chains_);
-  if (weighs_rows() || !has_intercept_) return;
-  float* force = force_of(columns_ - 1);
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    intercept_force_[c] += residuals[c];
-    force[c] = static_cast<float>(intercept_force_[c]);
-  }
+  if (!weighs_rows() && positions_.has_intercept()) positions_.add_to_intercept(residuals);
 }
 
 }  // namespace windhover
