@@ -12,6 +12,8 @@
 
 namespace windhover {
 
+class CsvRows;
+
 struct TableOptions {
   char separator = ',';
   bool header = true;  // the first row names the columns
@@ -73,8 +75,10 @@ class Table {
   double progress() const;
 
  private:
-  struct Parser;
-  std::unique_ptr<Parser> parser_;
+  std::unique_ptr<CsvRows> rows_;
+  TableOptions options_;
+  std::vector<std::string> columns_;
+  bool first_row_waits_;  // no header: the first row was read to count the columns
 };
 
 // A finite number written in `text` and nothing else, blanks around it allowed.
