@@ -12,6 +12,7 @@
 #include "windhover/tests/tools/served.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/question_file.h"
 
 namespace windhover {
 namespace {

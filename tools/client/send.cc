@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
-#include <filesystem>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "windhover/platform/histogram.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/send_batch.h"
-#include "windhover/tools/client/send_place.h"
+#include "windhover/tools/client/send_link.h"
+#include "windhover/tools/client/send_score.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/error.h"
 
@@ -43,38 +44,31 @@ class Sender {
         schema_(Schema::from_file(options.schema)),
         table_(std::make_unique<Table>(options.path, schema_.table_options())),
         encoder_(schema_, *table_),
-        hashed_(schema_) {
-    check_options(options);
-    place_ = connect_at_place(client_, options);
+        hashed_(schema_),
+        link_(options) {
     check_schema(client_, schema_);
     report_.durable = client_.welcome().durability() == v1::DURABILITY_LOGGED;
-    if (options.score_every > 0) {
-      if (client_.welcome().model() != v1::MODEL_KIND_LOGISTIC) {
-        throw UserError("--score needs a server with a logistic model");
-      }
-      connect_or_throw(questions_,
-                       options.score_address.empty() ? options.address : options.score_address,
-                       options.connection);
-      report_.score.emplace(options.score_memory);
-    }
+    if (options.score_every > 0) score_.emplace(options, client_, schema_);
   }
 
   SendReport run() {
     start_ = now();
     std::string bad_row;
     do {
-      if (again_) read_again();
+      if (link_.reads_again()) read_again();
       bad_row.clear();
       try {
         read_and_send();
       } catch (const UserError& error) {
         bad_row = error.what();  // the rows before it are on their way, and are accounted for
       }
-      if (!again_ && !batch_.empty()) hand_over();
-      if (!again_) carry_through([this] { return client_.wait_acknowledged(); });
-    } while (again_);
+      if (!link_.reads_again() && !batch_.empty()) hand_over();
+      if (!link_.reads_again()) {
+        link_.carry_through([](Client& client) { return client.wait_acknowledged(); });
+      }
+    } while (link_.reads_again());
     if (rows_ < most_rows_) {
-      give_up(fmt::format("{} has fewer rows than when it was read first", options_.path));
+      link_.give_up(fmt::format("{} has fewer rows than when it was read first", options_.path));
     }
     note_acknowledgements();
     finish();
@@ -92,21 +86,21 @@ class Sender {
     const double paced = options_.rate > 0 ? std::clamp(options_.rate, 1.0, most) : most;
     const auto batch = static_cast<std::uint64_t>(paced);
     EncodedRow row;
-    while (!again_ && (options_.limit == 0 || rows_ < options_.limit)) {
+    while (!link_.reads_again() && (options_.limit == 0 || rows_ < options_.limit)) {
       if (!table_->row_waits()) await_row();
-      if (again_ || !table_->next()) break;
+      if (link_.reads_again() || !table_->next()) break;
       if (!encoder_.encode(*table_, row)) {
         note_skipped(row.skipped);
         continue;
       }
       const bool first_time = rows_ >= most_rows_;
-      const bool known = place_.first + rows_ < place_.from;
+      const bool known = link_.place().first + rows_ < link_.place().from;
       if (first_time) {
         most_rows_ = rows_ + 1;
         positive_ += row.target == 1.0 ? 1 : 0;
         hashed_.add(row);
         if (known) ++report_.already;
-        if (report_.score && !known) score(row);
+        if (score_ && !known) score_->add(rows_, row);
       }
       ++rows_;
       if (known) continue;
@@ -118,7 +112,9 @@ class Sender {
 
   // From the file's beginning: what the server has is passed over.
   void read_again() {
-    again_ = false;
+    link_.begin_again();
+    batch_ = {};
+    in_flight_.clear();
     ++report_.read_again;
     report_.skipped = report_.unreadable = rows_ = 0;
     table_ = std::make_unique<Table>(options_.path, schema_.table_options());
@@ -141,18 +137,18 @@ class Sender {
       if (table_->ready_by(batch_began_ + kLongestWait)) return;
       hand_over();
     }
-    if (again_ || table_->ready_by(now())) return;
-    carry_through([this] { return client_.flush(); });
+    if (link_.reads_again() || table_->ready_by(now())) return;
+    link_.carry_through([](Client& client) { return client.flush(); });
     Time quiet_until = now() + kQuietTime;
-    while (!again_) {
+    while (!link_.reads_again()) {
       const bool on_the_way = client_.outstanding_rows() > 0;
       if (table_->ready_by(on_the_way ? now() + milliseconds(1) : quiet_until)) return;
       if (on_the_way) {
-        carry_through([this] { return client_.poll_acknowledgements(); });
+        link_.carry_through([](Client& client) { return client.poll_acknowledgements(); });
         note_acknowledgements();
       } else if (now() >= quiet_until) {
         v1::StatusResult ignored;
-        carry_through([this, &ignored] { return client_.status(ignored); });
+        link_.carry_through([&](Client& client) { return client.status(ignored); });
         quiet_until = now() + kQuietTime;
       }
     }
@@ -161,67 +157,40 @@ class Sender {
   // What looks like a mistake though every row is accounted for.
   void remark() {
     const ObserveTotals& t = report_.totals;
-    if (t.sent > 0 && t.duplicate == t.sent && report_.reconnections == 0) {
-      note(
+    if (t.sent > 0 && t.duplicate == t.sent && link_.reconnections() == 0) {
+      link_.note(
           fmt::format("producer {} had sent all of these before: rows of another file need "
                       "another --producer, or --append",
                       options_.producer));
     }
     const auto& positive = schema_.target_rule().positive;
     if (positive && rows_ > 0 && positive_ == 0) {
-      note(fmt::format("no row's target was \"{}\"", *positive));
+      link_.note(fmt::format("no row's target was \"{}\"", *positive));
     }
-  }
-  void note(const std::string& text) {
-    if (options_.on_note) options_.on_note(text);
-  }
-
-  // The posterior answers before it has seen the row.
-  void score(const EncodedRow& row) {
-    if (rows_ % options_.score_every == 0) {
-      PredictRequest request;
-      const std::uint32_t end = static_cast<std::uint32_t>(row.indices.size());
-      request.rows = 1;
-      request.features = row.values;
-      if (schema_.sparse()) {
-        request.indices = row.indices;
-        request.row_ends = {&end, 1};
-      }
-      if (schema_.has_offset()) request.offsets = {&row.offset, 1};
-      if (schema_.has_trials()) request.trials = {&row.trials, 1};
-      Provenance provenance;
-      Status status = questions_.predict(request, summaries_, provenance);
-      const bool gone = status == Status::kClosed || status == Status::kTimeout;
-      if (gone && ok(questions_.reconnect())) {  // a server lets silent peers go
-        status = questions_.predict(request, summaries_, provenance);
-      }
-      check_reply(questions_, status, "predicting");
-      report_.score->add(summaries_.at(0).epred_mean, row.target > 0.5);
-    }
-    report_.score->observe(row.target > 0.5);
   }
 
   void hand_over() {
     wait_for_pace();
     // A server that went while nothing was on its way has taken nothing with it.
     if (client_.outstanding_rows() == 0) {
-      carry_through([this] { return client_.poll_acknowledgements(); });
+      link_.carry_through([](Client& client) { return client.poll_acknowledgements(); });
     }
+    if (link_.reads_again()) return;
     // What the client has taken it will send again by itself; the rest of a batch is ours.
     while (!batch_.empty()) {
       const std::uint64_t before = client_.totals().sent;
-      carry_through([this] { return client_.send_observe(batch_.rows()); });
-      if (again_) return;
+      link_.carry_through([this](Client& client) { return client.send_observe(batch_.rows()); });
+      if (link_.reads_again()) return;
       batch_.drop(client_.totals().sent - before);
     }
     in_flight_.emplace_back(client_.totals().sent, now());
     // At full speed the client's own buffer decides when bytes go out.
-    if (options_.rate > 0) carry_through([this] { return client_.flush(); });
-    carry_through([this] { return client_.poll_acknowledgements(); });
+    if (options_.rate > 0) link_.carry_through([](Client& client) { return client.flush(); });
+    link_.carry_through([](Client& client) { return client.poll_acknowledgements(); });
     if (client_.outstanding_rows() > kMaxOutstandingRows) {
-      carry_through([this] { return client_.wait_acknowledged(); });
+      link_.carry_through([](Client& client) { return client.wait_acknowledged(); });
     }
-    if (again_) return;
+    if (link_.reads_again()) return;
     note_acknowledgements();
     report_progress(false);
   }
@@ -231,97 +200,14 @@ class Sender {
     const double due = static_cast<double>(rows_ - report_.already) / options_.rate;
     const Time when = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                    std::chrono::duration<double>(due));
-    while (!again_ && now() < when) {
+    while (!link_.reads_again() && now() < when) {
       // Wakes now and then, so that the lag shown is that of the server and not of our sleep.
       const Time soon = now() + std::chrono::milliseconds(1);
       std::this_thread::sleep_until(std::min(when, soon));
       if (client_.outstanding_rows() == 0) continue;
-      carry_through([this] { return client_.poll_acknowledgements(); });
+      link_.carry_through([](Client& client) { return client.poll_acknowledgements(); });
       note_acknowledgements();
     }
-  }
-
-  // Does one thing over the connection; when that breaks, connects again, and the client sends
-  // again what was not acknowledged. The thing itself is not repeated.
-  void carry_through(const auto& action) {
-    const Status status = action();
-    if (ok(status)) return;
-    const bool broken = status == Status::kClosed || status == Status::kIoError ||
-                        status == Status::kTimeout || status == Status::kUnavailable ||
-                        status == Status::kWindowFull || status == Status::kLogFull;
-    if (!broken) give_up(fmt::format("{} ({})", client_.error_text(), to_string(status)));
-    connect_again();
-  }
-
-  void connect_again() {
-    note(fmt::format("{}; trying again for {:g} s", client_.error_text(), options_.retry_for));
-    const Time until = now() + std::chrono::duration_cast<Time::duration>(
-                                   std::chrono::duration<double>(options_.retry_for));
-    for (;;) {
-      const ObserveTotals before = client_.totals();
-      const Status status = client_.reconnect();
-      if (!ok(status) && client_.missing().count == 0) {
-        give_up(fmt::format("the connection is lost: {}", client_.error_text()));
-      }
-      ++report_.reconnections;
-      if (!ok(status)) make_good(client_.missing());
-      if (client_.totals().histories > before.histories) note_restart(before);
-      if (again_) return;
-      // Rows that are unknown are counted as such.
-      if (ok(client_.wait_acknowledged()) || client_.connected()) return;
-      if (now() >= until) {
-        give_up(fmt::format("the connection is lost again and again: {}", client_.error_text()));
-      }
-    }
-  }
-
-  // The server lacks rows that the client no longer keeps. A file still has them.
-  void make_good(const MissingRows& missing) {
-    std::error_code ignored;
-    Status status = Status::kOk;
-    if (std::filesystem::is_regular_file(options_.path, ignored)) {
-      const std::uint64_t from = std::max(missing.first, place_.first);
-      status = client_.go_back(from);
-      if (ok(status)) {
-        again_ = true;
-        place_.from = from;
-        batch_ = {};
-        in_flight_.clear();
-        return;
-      }
-    } else {
-      status = client_.leave_missing();
-    }
-    const bool broken =
-        status == Status::kClosed || status == Status::kIoError || status == Status::kTimeout;
-    if (!ok(status) && !broken) give_up(client_.error_text());  // else the next attempt says more
-  }
-
-  [[noreturn]] void give_up(const std::string& why) const {
-    const ObserveTotals& t = client_.totals();
-    throw RunError(
-        fmt::format("{}; {} rows sent, {} of them not acknowledged: they may be lost{}{}", why,
-                    t.sent, client_.outstanding_rows() + t.unknown,
-                    t.lost > 0 ? fmt::format(", and so are {} that were", t.lost) : "",
-                    options_.producer == 0 ? "" : "; send the file again with --resume"));
-  }
-
-  // What has become of the rows that the server's last life had accepted.
-  void note_restart(const ObserveTotals& before) {
-    const ObserveTotals& t = client_.totals();
-    std::string text =
-        fmt::format("the server was started anew and holds {} rows", client_.welcome().head());
-    if (t.lost > before.lost) {
-      text += fmt::format("; {} of those it had accepted from here are lost", t.lost - before.lost);
-    }
-    if (again_) {
-      text += fmt::format("; {} is read again from row {} on", options_.path,
-                          place_.from - place_.first + 1);
-    } else if (t.restored > before.restored) {
-      text +=
-          fmt::format("; {} that it had accepted were sent again", t.restored - before.restored);
-    }
-    note(text);
   }
 
   void note_acknowledgements() {
@@ -357,6 +243,8 @@ class Sender {
   void finish() {
     report_.seconds = seconds();
     report_.totals = client_.totals();
+    report_.reconnections = link_.reconnections();
+    if (score_) report_.score = score_->score();
     report_.hashed = hashed_.to_json();
     report_.lag_p50_ns = lag_.quantile(0.5);
     report_.lag_p99_ns = lag_.quantile(0.99);
@@ -369,15 +257,13 @@ class Sender {
   std::unique_ptr<Table> table_;
   RowEncoder encoder_;
   HashTallies hashed_;
-  Client client_;
-  Client questions_;
+  SendLink link_;
+  Client& client_ = link_.client();
+  std::optional<SendScore> score_;
   Time next_progress_;
   SendReport report_;
   SendBatch batch_;
-  Time batch_began_;  // its first row was read then
-  std::vector<PredictiveSummary> summaries_;
-  SendPlace place_;
-  bool again_ = false;           // the file is to be read again
+  Time batch_began_;             // its first row was read then
   std::uint64_t rows_ = 0;       // of the file, read so far and not skipped
   std::uint64_t most_rows_ = 0;  // the same, before it was read again
   std::uint64_t positive_ = 0;

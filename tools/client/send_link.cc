@@ -1,0 +1,94 @@
+#include "windhover/tools/client/send_link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "windhover/tools/error.h"
+
+namespace windhover {
+
+SendLink::SendLink(const SendOptions& options) : options_(options) {
+  check_options(options);
+  place_ = connect_at_place(client_, options);
+}
+
+void SendLink::mend(Status status) {
+  const bool broken = status == Status::kClosed || status == Status::kIoError ||
+                      status == Status::kTimeout || status == Status::kUnavailable ||
+                      status == Status::kWindowFull || status == Status::kLogFull;
+  if (!broken) give_up(fmt::format("{} ({})", client_.error_text(), to_string(status)));
+  connect_again();
+}
+
+void SendLink::connect_again() {
+  note(fmt::format("{}; trying again for {:g} s", client_.error_text(), options_.retry_for));
+  const auto until = std::chrono::steady_clock::now() +
+                     std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                         std::chrono::duration<double>(options_.retry_for));
+  for (;;) {
+    const ObserveTotals before = client_.totals();
+    const Status status = client_.reconnect();
+    if (!ok(status) && client_.missing().count == 0) {
+      give_up(fmt::format("the connection is lost: {}", client_.error_text()));
+    }
+    ++reconnections_;
+    if (!ok(status)) make_good(client_.missing());
+    if (client_.totals().histories > before.histories) note_restart(before);
+    if (again_) return;
+    // Rows that are unknown are counted as such.
+    if (ok(client_.wait_acknowledged()) || client_.connected()) return;
+    if (std::chrono::steady_clock::now() >= until) {
+      give_up(fmt::format("the connection is lost again and again: {}", client_.error_text()));
+    }
+  }
+}
+
+// The server lacks rows that the client no longer keeps. A file still has them.
+void SendLink::make_good(const MissingRows& missing) {
+  std::error_code ignored;
+  Status status = Status::kOk;
+  if (std::filesystem::is_regular_file(options_.path, ignored)) {
+    const std::uint64_t from = std::max(missing.first, place_.first);
+    status = client_.go_back(from);
+    if (ok(status)) {
+      again_ = true;
+      place_.from = from;
+      return;
+    }
+  } else {
+    status = client_.leave_missing();
+  }
+  const bool broken =
+      status == Status::kClosed || status == Status::kIoError || status == Status::kTimeout;
+  if (!ok(status) && !broken) give_up(client_.error_text());  // else the next attempt says more
+}
+
+void SendLink::give_up(const std::string& why) const {
+  const ObserveTotals& t = client_.totals();
+  throw RunError(fmt::format("{}; {} rows sent, {} of them not acknowledged: they may be lost{}{}",
+                             why, t.sent, client_.outstanding_rows() + t.unknown,
+                             t.lost > 0 ? fmt::format(", and so are {} that were", t.lost) : "",
+                             options_.producer == 0 ? "" : "; send the file again with --resume"));
+}
+
+// What has become of the rows that the server's last life had accepted.
+void SendLink::note_restart(const ObserveTotals& before) const {
+  const ObserveTotals& t = client_.totals();
+  std::string text =
+      fmt::format("the server was started anew and holds {} rows", client_.welcome().head());
+  if (t.lost > before.lost) {
+    text += fmt::format("; {} of those it had accepted from here are lost", t.lost - before.lost);
+  }
+  if (again_) {
+    text += fmt::format("; {} is read again from row {} on", options_.path,
+                        place_.from - place_.first + 1);
+  } else if (t.restored > before.restored) {
+    text += fmt::format("; {} that it had accepted were sent again", t.restored - before.restored);
+  }
+  note(text);
+}
+
+}  // namespace windhover

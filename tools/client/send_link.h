@@ -1,0 +1,60 @@
+// The connection of a file's sender.
+#ifndef WINDHOVER_TOOLS_CLIENT_SEND_LINK_H_
+#define WINDHOVER_TOOLS_CLIENT_SEND_LINK_H_
+
+#include <cstdint>
+#include <string>
+
+#include "windhover/io/client.h"
+#include "windhover/tools/client/send.h"
+#include "windhover/tools/client/send_place.h"
+
+namespace windhover {
+
+// Connects again when it breaks, and says so. Invariant: the server has, or the client keeps, every
+// row that was handed to the client, unless reads_again() says that a file has them.
+class SendLink {
+ public:
+  // As check_options() and connect_at_place(). Keeps a reference to the options.
+  explicit SendLink(const SendOptions& options);
+
+  Client& client() { return client_; }
+  const Client& client() const { return client_; }
+  const SendPlace& place() const { return place_; }
+  std::uint64_t reconnections() const { return reconnections_; }
+
+  // The server lacks rows that the client no longer keeps: the file is to be read from its
+  // beginning, and all before place().from to be passed over.
+  bool reads_again() const { return again_; }
+  void begin_again() { again_ = false; }
+
+  // Does one thing over the connection; when that breaks, connects again, and the client sends
+  // again what was not acknowledged. The thing itself is not repeated. RunError when the server
+  // stays away.
+  void carry_through(const auto& action) {
+    const Status status = action(client_);
+    if (!ok(status)) mend(status);
+  }
+  // RunError with what is not acknowledged.
+  [[noreturn]] void give_up(const std::string& why) const;
+  // What a user should know at once.
+  void note(const std::string& text) const {
+    if (options_.on_note) options_.on_note(text);
+  }
+
+ private:
+  void mend(Status broken);
+  void connect_again();
+  void make_good(const MissingRows& missing);
+  void note_restart(const ObserveTotals& before) const;
+
+  const SendOptions& options_;
+  Client client_;
+  SendPlace place_;
+  std::uint64_t reconnections_ = 0;
+  bool again_ = false;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_CLIENT_SEND_LINK_H_
