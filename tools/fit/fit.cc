@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -18,7 +15,9 @@
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit/file_units.h"
+#include "windhover/tools/fit/fit_engine.h"
 #include "windhover/tools/fit/fit_parameters.h"
+#include "windhover/tools/fit/fit_reference.h"
 #include "windhover/tools/fit/moments.h"
 #include "windhover/tools/fit/reference.h"
 #include "windhover/tools/fit/whole_file.h"
@@ -31,149 +30,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::ordered_json;
-
-// Nothing: learned.
-std::optional<double> noise_variance_of(const FitOptions& options,
-                                        const std::optional<ReferencePosterior>& published) {
-  if (!has_dispersion(find_model(options.model)->response) || options.noise_variance == "learn") {
-    return std::nullopt;
-  }
-  if (options.noise_variance == "reference") {
-    if (!published) throw UserError("--noise-variance reference needs --reference FILE");
-    return published->noise_variance;
-  }
-  const std::optional<double> value = parse_number(options.noise_variance);
-  if (!value || *value <= 0) {
-    throw UserError(
-        fmt::format("--noise-variance \"{}\" is not allowed: a number greater than 0, \"learn\" or "
-                    "\"reference\"",
-                    options.noise_variance));
-  }
-  return value;
-}
-
-// The posterior to measure against; nothing when it has no closed form and none was given. Under a
-// learned prior it takes the precisions of the features.
-std::optional<ReferencePosterior> reference_of(const FitOptions& options, const Dataset& data,
-                                               const FileUnits& units,
-                                               std::optional<double> noise_variance,
-                                               std::vector<double> prior_precisions) {
-  const bool logarithm = options.model == "log-normal";
-  const bool logistic = options.model == "logistic" || options.model == "binomial";
-  if (options.model != "linear" && !logistic && !logarithm) return std::nullopt;
-  const ModelConfig model = ModelConfig{.name = options.model,
-                                        .prior_precision = options.prior_precision,
-                                        .intercept_precision = options.intercept_precision}
-                                .with_prior();
-  return exact_posterior(data,
-                         {.logistic = logistic,
-                          .logarithm = logarithm,
-                          .intercept = options.intercept,
-                          .prior_precision = model.prior_precision,
-                          .prior_precisions = std::move(prior_precisions),
-                          .intercept_precision = model.intercept_precision,
-                          .noise_variance = noise_variance,
-                          .target_shift = units.target.shift,
-                          .target_scale = units.target.scale},
-                         units.shift, units.scale);
-}
-
-// A published posterior must be of this file and this model.
-void check_reference(const FitOptions& options, const Dataset& data, const FileUnits& units,
-                     const ReferencePosterior& r) {
-  const auto fail = [&](const std::string& what) {
-    throw UserError(
-        fmt::format("{} is not the posterior of this fit: {}", *options.reference, what));
-  };
-  if (units.target.shift != 0 || units.target.scale != 1) {
-    throw UserError(
-        "--reference FILE needs the prior it is of: --prior-precision and --intercept-precision");
-  }
-  const Index dimension = static_cast<Index>(data.columns()) + (options.intercept ? 1 : 0);
-  if (r.dimension() != dimension) {
-    fail(fmt::format("it has {} parameters, the model {}", r.dimension(), dimension));
-  }
-  if (r.rows != static_cast<double>(data.rows())) {
-    fail(fmt::format("it is of {} rows, the file has {}", r.rows, data.rows()));
-  }
-  for (std::size_t j = 0; j < std::min(data.columns(), r.feature_scale.size()); ++j) {
-    const double tolerance = 1e-6 * r.feature_scale[j];
-    if (std::abs(units.shift[j] - r.feature_shift[j]) > tolerance ||
-        std::abs(units.scale[j] - r.feature_scale[j]) > tolerance) {
-      fail(fmt::format("feature {} enters there as (x - {}) / {}, here as (x - {}) / {}",
-                       data.names[j], r.feature_shift[j], r.feature_scale[j], units.shift[j],
-                       units.scale[j]));
-    }
-  }
-}
-
-std::uint32_t classes_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
-  if (find_model(options.model)->response != Response::kCategorical) return ModelConfig().classes;
-  // A schema that says nothing of the target: the rows show what is there.
-  std::uint32_t shown = schema.target_rule().class_count();
-  if (shown == 0) {
-    const double largest = *std::max_element(data.targets.begin(), data.targets.end());
-    if (!(largest >= 0 && largest < kMaxClasses)) {
-      throw UserError(fmt::format("{}: the target {} goes up to {}; classes are numbered 0 to {}",
-                                  options.path, data.target_name, largest, kMaxClasses - 1));
-    }
-    shown = std::max(2U, static_cast<std::uint32_t>(largest) + 1);
-  }
-  if (options.classes != 0 && options.classes < shown) {
-    throw UserError(fmt::format("--classes {} is refused: the target {} has {} of them",
-                                options.classes, data.target_name, shown));
-  }
-  return options.classes != 0 ? options.classes : shown;
-}
-
-// A group for each feature, where that is wanted.
-std::vector<std::uint32_t> prior_groups_of(const FitOptions& options, const Dataset& data) {
-  std::vector<std::uint32_t> groups(options.prior_group_a_feature ? data.columns() : 0);
-  std::iota(groups.begin(), groups.end(), 0U);
-  return groups;
-}
-
-EngineConfig engine_config(const FitOptions& options, const Schema& schema, const Dataset& data,
-                           const FileUnits& units, std::optional<double> noise_variance,
-                           const std::vector<std::uint32_t>& prior_groups) {
-  EngineConfig config;
-  config.model.name = options.model;
-  config.model.features = static_cast<std::uint32_t>(data.columns());
-  config.model.offset = schema.has_offset();
-  config.model.weight = schema.has_weight();
-  config.model.intercept = options.intercept;
-  config.model.prior_precision = options.prior_precision;
-  config.model.learn_prior_precision = options.learn_prior_precision;
-  config.model.prior_groups = prior_groups;
-  config.model.intercept_precision = options.intercept_precision;
-  config.model.noise_variance = noise_variance.value_or(0.0);
-  config.model.degrees_of_freedom = options.degrees_of_freedom;
-  config.model.classes = classes_of(options, schema, data);
-  config.model.hidden = options.hidden;
-  config.model.hidden2 = options.hidden2;
-  config.model.activation = options.activation;
-  config.sampler = options.sampler_config;
-  config.sampler.name = options.sampler;
-  config.structure = Structure::kFull;  // what is printed is of the whole of it
-  config.horizon = options.horizon.horizon;
-  config.surprising_rows = options.horizon.surprising_rows;
-  config.single_pass_noise = options.horizon.single_pass_noise;
-  config.forgetting_spread = options.horizon.forgetting_spread;
-  config.window_size = options.horizon.window_size > 0 ? options.horizon.window_size : data.rows();
-  expect_all(config, data);
-  config.standardize = units.of_features ? Standardize::kGiven : Standardize::kOff;
-  config.feature_shift = units.shift;
-  config.feature_scale = units.scale;
-  config.standardize_target = Standardize::kOff;
-  if (has_target_units(find_model(options.model)->response)) {
-    config.standardize_target = Standardize::kGiven;
-    config.target_shift = units.target.shift;
-    config.target_scale = units.target.scale;
-  }
-  config.max_query_rows = 1;
-  config.seed = options.seed;
-  return config;
-}
 
 // One entry a group of learned prior precisions.
 ordered_json prior_precision_of(const FitOptions& options, const Dataset& data,
