@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,6 +11,11 @@ namespace windhover::test {
 RowLoss poisson_loss(double eta, double y) {
   const double rate = std::exp(eta);
   return {rate - y * eta, rate - y, rate};
+}
+
+RowLoss logistic_loss(double eta, double y) {
+  const double p = 1 / (1 + std::exp(-eta));
+  return {std::max(eta, 0.0) + std::log1p(std::exp(-std::abs(eta))) - y * eta, p - y, p * (1 - p)};
 }
 
 RowLossFunction student_loss(double nu, double dispersion) {
@@ -39,13 +45,14 @@ double GlmReference::log_posterior(const VectorXd& theta) const {
   return sum;
 }
 
-Gaussian GlmReference::moments(int samples, std::uint64_t seed) const {
+GlmReference::Moments GlmReference::moments(int samples, std::uint64_t seed) const {
   const Index d = design_.cols();
   const MatrixXd root = 1.3 * MatrixXd(laplace_.covariance.llt().matrixL());
   const VectorXd z = normals(seed, samples * (d + 5));
   const double peak = log_posterior(laplace_.mean);
   Gaussian m{VectorXd::Zero(d), MatrixXd::Zero(d, d)};
   double total = 0;
+  double squares = 0;
   for (int s = 0; s < samples; ++s) {
     const auto part = z.segment(static_cast<Index>(s) * (d + 5), d + 5);
     const VectorXd u = part.head(d) * std::sqrt(5 / part.tail(5).squaredNorm());
@@ -54,6 +61,7 @@ Gaussian GlmReference::moments(int samples, std::uint64_t seed) const {
         -0.5 * (5.0 + static_cast<double>(d)) * std::log1p(u.squaredNorm() / 5);
     const double w = std::exp(log_posterior(laplace_.mean + deviation) - peak - log_proposal);
     total += w;
+    squares += w * w;
     m.mean += w * deviation;
     m.covariance += w * deviation * deviation.transpose();
   }
@@ -61,7 +69,7 @@ Gaussian GlmReference::moments(int samples, std::uint64_t seed) const {
   m.covariance /= total;
   m.covariance -= m.mean * m.mean.transpose();
   m.mean += laplace_.mean;
-  return m;
+  return {m, std::sqrt(squares) / total};
 }
 
 void GlmReference::find_mode(const VectorXd& start) {
@@ -84,6 +92,11 @@ void GlmReference::find_mode(const VectorXd& start) {
     value = log_posterior(laplace_.mean);
     if (std::abs(step.dot(gradient)) < 1e-20) break;
   }
+}
+
+GlmReference logistic_reference(const MatrixXd& design, const VectorXd& y,
+                                const ModelConfig& model) {
+  return {design, y, model, logistic_loss, VectorXd::Zero(design.cols())};
 }
 
 void expect_modes(TestEngine& engine, const GlmReference& reference, double tolerance) {

@@ -17,6 +17,7 @@ using RowLossFunction = std::function<RowLoss(double eta, double y)>;
 using RowValueFunction = std::function<double(double eta, double y)>;
 
 RowLoss poisson_loss(double eta, double y);
+RowLoss logistic_loss(double eta, double y);
 
 RowLossFunction student_loss(double nu, double dispersion);
 
@@ -30,8 +31,13 @@ class GlmReference {
   double log_posterior(const VectorXd& theta) const;
   const Gaussian& laplace() const { return laplace_; }
 
-  // From a t_5 around the mode, 1.3 times as wide as Laplace's.
-  Gaussian moments(int samples, std::uint64_t seed) const;
+  // From a t_5 around the mode, 1.3 times as wide as Laplace's. `mean_error`: the Monte Carlo error
+  // of the mean, in posterior sds.
+  struct Moments {
+    Gaussian gaussian;
+    double mean_error = 0;
+  };
+  Moments moments(int samples, std::uint64_t seed) const;
 
  private:
   void find_mode(const VectorXd& start);
@@ -43,6 +49,10 @@ class GlmReference {
   RowValueFunction value_;
   Gaussian laplace_;
 };
+
+// Of logistic regression, from 0.
+GlmReference logistic_reference(const MatrixXd& design, const VectorXd& y,
+                                const ModelConfig& model);
 
 // Every mode that the engine serves is the reference's, to so many sd.
 void expect_modes(TestEngine& engine, const GlmReference& reference, double tolerance = 1e-3);

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "windhover/tests/runtime/logistic_reference.h"
+#include "windhover/tests/runtime/glm_reference.h"
 
 namespace windhover::test::logistic_posterior_test {
 namespace {
@@ -39,7 +39,7 @@ TEST(LogisticPosterior, ModeIsNewtons) {
   const Data data = logistic_data(2000, 6, -0.5, 21);
   const EngineConfig config = small_config("logistic", 6, 2000);
   Fit fit(config, data);
-  expect_mode(fit, LogisticReference(data.design(), data.y, config.model).laplace());
+  expect_mode(fit, logistic_reference(data.design(), data.y, config.model).laplace());
 }
 
 // Rows join at the anchor of the last pass, so one that surprises moves the mode by a Newton step
@@ -54,7 +54,8 @@ TEST(LogisticPosterior, ModeIsNewtonsAfterEveryRowOfATrickle) {
   for (Index n = 1; n <= 150; ++n) {
     engine.feed(data, n - 1, n);
     engine.poll_until_idle();
-    const LogisticReference reference(data.design().topRows(n), data.y.head(n), config.model);
+    const GlmReference reference =
+        logistic_reference(data.design().topRows(n), data.y.head(n), config.model);
     const Gaussian summary = engine.summary();
     for (Index j = 0; j < 4; ++j) {
       const double sd = std::sqrt(reference.laplace().covariance(j, j));
@@ -84,7 +85,7 @@ TEST(LogisticPosterior, MeanWithRarePositivesIsTheTrueMean) {
   EngineConfig config = small_config("logistic", 3, 500);
   config.model.intercept_precision = 0.01;
   Fit fit(config, data);
-  const LogisticReference reference(data.design(), data.y, config.model);
+  const GlmReference reference = logistic_reference(data.design(), data.y, config.model);
   const auto truth = reference.moments(100'000, 24);
   ASSERT_LT(truth.mean_error, 0.01);
   double mode_off = 0;
@@ -107,7 +108,7 @@ TEST(LogisticPosterior, SeparableDataAreHeldByThePrior) {
   Fit fit(config, data);
   fit.expect_sensible(3.2);
   EXPECT_GT(fit.parameters[0].mode, 2.0);
-  expect_mode(fit, LogisticReference(data.design(), data.y, config.model).laplace());
+  expect_mode(fit, logistic_reference(data.design(), data.y, config.model).laplace());
 }
 
 TEST(LogisticPosterior, OneClassOnlyIsHeldByThePrior) {
@@ -118,7 +119,7 @@ TEST(LogisticPosterior, OneClassOnlyIsHeldByThePrior) {
     Fit fit(config, data);
     fit.expect_sensible(3.2);
     EXPECT_GT(only == 1 ? fit.parameters[2].mode : -fit.parameters[2].mode, 2.0);
-    expect_mode(fit, LogisticReference(data.design(), data.y, config.model).laplace());
+    expect_mode(fit, logistic_reference(data.design(), data.y, config.model).laplace());
   }
 }
 
@@ -128,7 +129,7 @@ TEST(LogisticPosterior, ConstantColumnSharesWithTheIntercept) {
   const EngineConfig config = small_config("logistic", 3, 400);
   Fit fit(config, data);
   fit.expect_sensible(3.2);
-  expect_mode(fit, LogisticReference(data.design(), data.y, config.model).laplace());
+  expect_mode(fit, logistic_reference(data.design(), data.y, config.model).laplace());
 }
 
 TEST(LogisticPosterior, DuplicatedColumnsShareTheirEffect) {
@@ -138,7 +139,7 @@ TEST(LogisticPosterior, DuplicatedColumnsShareTheirEffect) {
   Fit fit(config, data);
   fit.expect_sensible(3.2);
   EXPECT_NEAR(fit.parameters[0].mode, fit.parameters[2].mode, 1e-5);
-  expect_mode(fit, LogisticReference(data.design(), data.y, config.model).laplace());
+  expect_mode(fit, logistic_reference(data.design(), data.y, config.model).laplace());
 }
 
 TEST(LogisticPosterior, UnseenCategoryKeepsItsPrior) {
@@ -171,7 +172,7 @@ TEST(LogisticPosterior, ScalesAMillionApartAreNoObstacle) {
         to_raw(3, j) = -mean[j] / scale;
       }
     }
-    const Gaussian laplace = LogisticReference(fitted.design(), data.y, config.model).laplace();
+    const Gaussian laplace = logistic_reference(fitted.design(), data.y, config.model).laplace();
     expect_mode(fit, {to_raw * laplace.mean, to_raw * laplace.covariance * to_raw.transpose()},
                 1e-3);
   }

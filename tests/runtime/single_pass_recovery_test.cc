@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "windhover/tests/runtime/logistic_reference.h"
+#include "windhover/tests/runtime/glm_reference.h"
 #include "windhover/tests/runtime/single_pass_streams.h"
 
 namespace windhover::test::single_pass_recovery_test {
@@ -163,7 +163,7 @@ TEST(SinglePassRecovery, RowsWhereTheLossIsNoParabolaAreLearned) {
       const double sd = std::sqrt((draws.array() - draws.mean()).square().mean());
       EXPECT_LT(std::abs(draws.mean() - p.mean), std::max(sd, p.sd_robust)) << row;
     }
-    const LogisticReference reference(data.design(), data.y, config.model);
+    const GlmReference reference = logistic_reference(data.design(), data.y, config.model);
     const double moved = data.truth[0] - reference.laplace().mean[0];
     EXPECT_LT(std::abs(engine.parameters()[0].mean - reference.laplace().mean[0]), 0.05 * moved);
   }

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "windhover/samplers/single_pass.h"
-#include "windhover/tests/runtime/logistic_reference.h"
+#include "windhover/tests/runtime/glm_reference.h"
 
 namespace windhover::test::single_pass_test {
 namespace {
@@ -102,7 +102,7 @@ TEST(SinglePass, OfALogisticModelComesCloseToThePosteriorOfAllRows) {
   EngineConfig config = single_pass_config("logistic", 4, Horizon::kAll);
   TestEngine engine(config);
   feed_in_steps(engine, data);
-  const LogisticReference reference(data.design(), data.y, config.model);
+  const GlmReference reference = logistic_reference(data.design(), data.y, config.model);
   const Gaussian exact = reference.laplace();
   const Gaussian served = engine.summary();
   for (Index j = 0; j < 5; ++j) {

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "windhover/tests/runtime/logistic_reference.h"
+#include "windhover/tests/runtime/glm_reference.h"
 
 namespace windhover::test::spread_test {
 namespace {
@@ -95,7 +95,7 @@ TEST(Spread, WithScalesAMillionApartIsThePosteriors) {
 }
 
 void expect_logistic_spread(const Data& data, const EngineConfig& config, const char* what) {
-  const LogisticReference reference(data.design(), data.y, config.model);
+  const GlmReference reference = logistic_reference(data.design(), data.y, config.model);
   const auto exact = reference.moments(60'000, 57);
   ASSERT_LT(exact.mean_error, 0.01);
   expect_spread(traced(config, data, kRounds), exact.gaussian, what);

@@ -70,7 +70,7 @@ TEST(ZeroInflatedPosterior, ModeAndMeanAreTheExactOnesUnderWhatIsLearned) {
                                value_at(structural));
   expect_modes(engine, reference);
   // The Fisher information is another one than the Hessian's: off by about 1 / sqrt(n).
-  const Gaussian exact = reference.moments(100'000, 82);
+  const Gaussian exact = reference.moments(100'000, 82).gaussian;
   for (Index j = 0; j < 4; ++j) {
     const auto p = engine.parameters()[static_cast<std::size_t>(j)];
     const double sd = std::sqrt(exact.covariance(j, j));
@@ -128,7 +128,7 @@ TEST(ZeroInflatedPosterior, SpreadOfTheDrawsIsThePosteriors) {
   const double structural = engine.provenance().noise_variance;
   const GlmReference reference(data.design(), data.y, config.model, loss_at(structural), data.truth,
                                value_at(structural));
-  const Gaussian exact = reference.moments(100'000, 87);
+  const Gaussian exact = reference.moments(100'000, 87).gaussian;
   for (Index j = 0; j < 4; ++j) {
     const double sd = std::sqrt(exact.covariance(j, j));
     EXPECT_NEAR((drawn.mean[j] - exact.mean[j]) / sd, 0, 0.1) << j;
