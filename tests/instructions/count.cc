@@ -29,6 +29,7 @@
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/sampler_rig.h"
 #include "windhover/tools/bench/sparse_rows.h"
+#include "windhover/tools/owned_engine.h"
 #include "windhover/tools/placed.h"
 
 // A C name, which callgrind can be told.
@@ -134,9 +135,8 @@ int row_block_prediction() {
   config.model.features = 4'096;
   config.model.max_nonzeros = 32;
   config.window_size = rows.size();
-  MappedBlock block(Engine::footprint(config).value());
   ManualClock clock;
-  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  const OwnedEngine engine(config, &clock);
   (void)engine->observe(rows.batch(0, kRows), {});
   while (engine->poll(64) > 0) continue;  // all draws are of after the rows
   Reader reader = engine->reader().value();
@@ -256,9 +256,8 @@ EngineConfig config_of(const LoadRows& rows) {
 int message(const LoadRows& rows) {
   const FrameBytes frames(rows);
   const EngineConfig config = config_of(rows);
-  MappedBlock block(Engine::footprint(config).value());
   ManualClock clock;
-  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  const OwnedEngine engine(config, &clock);
   auto rest = std::as_bytes(std::span(frames.bytes));
   counted(
       [&] {
@@ -277,9 +276,8 @@ int message(const LoadRows& rows) {
 int conversation(const LoadRows& rows) {
   constexpr std::uint64_t kProducer = 7;
   const EngineConfig config = config_of(rows);
-  MappedBlock block(Engine::footprint(config).value());
   ManualClock clock;
-  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  const OwnedEngine engine(config, &clock);
   Talk talk(*engine, EndpointKind::kObserve, clock);
   std::vector<std::string> frames(21);
   for (std::size_t i = 0; i < frames.size(); ++i) {

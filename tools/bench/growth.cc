@@ -20,6 +20,7 @@
 #include "windhover/tools/bench/sampler_rig.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/owned_engine.h"
 
 namespace windhover {
 
@@ -48,12 +49,7 @@ struct Rows {
     }
   }
   ObservationBatch batch(std::uint64_t first, std::uint64_t count) const {
-    ObservationBatch batch;
-    batch.rows = count;
-    batch.features = reinterpret_cast<const std::byte*>(x.data() + first * columns);
-    batch.feature_values = count * columns;
-    batch.targets = reinterpret_cast<const std::byte*>(y.data() + first);
-    return batch;
+    return dense_batch(x.data() + first * columns, y.data() + first, count, columns);
   }
   std::uint64_t size() const { return y.size(); }
 
@@ -65,28 +61,24 @@ struct Rows {
 // An engine that observes and learns in turns on this thread.
 struct FedEngine {
   FedEngine(const EngineConfig& config, std::uint64_t count)
-      : block(Engine::footprint(config).value()),
-        engine(*Engine::create(config, block.bytes(), clock).value()),
-        rows(config.model.features, count) {}
+      : engine(config), rows(config.model.features, count) {}
 
   void observe() {
     std::array<RefusedRow, 1> refused;
-    (void)engine.observe(rows.batch(seen % rows.size(), kGrowthRound), refused);
+    (void)engine->observe(rows.batch(seen % rows.size(), kGrowthRound), refused);
     seen += kGrowthRound;
   }
   void round() {
     observe();
-    (void)engine.poll(1);
+    (void)engine->poll(1);
   }
-  std::uint64_t count(RuntimeCounter counter) { return engine.counters().get(counter); }
+  std::uint64_t count(RuntimeCounter counter) const { return engine.count(counter); }
   void check() const {
-    if (engine.head() == seen) return;
-    throw RunError(fmt::format("{} of {} observations were taken", engine.head(), seen));
+    if (engine->head() == seen) return;
+    throw RunError(fmt::format("{} of {} observations were taken", engine->head(), seen));
   }
 
-  MappedBlock block;
-  RealClock clock;
-  Engine& engine;
+  OwnedEngine engine;
   Rows rows;
   std::uint64_t seen = 0;
 };
@@ -160,7 +152,7 @@ void engines(Runs& runs, const BenchOptions& options, const char* label, const c
     // Most of the window at once, and the rest as it goes on.
     while (4 * fed.seen < 3 * config.window_size) fed.observe();
     while (fed.seen < config.window_size ||
-           fed.engine.learner().view().phase != Learner::Phase::kSampling) {
+           fed.engine->learner().view().phase != Learner::Phase::kSampling) {
       fed.round();
     }
     const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
@@ -220,21 +212,19 @@ void dimensions(Runs& runs, const BenchOptions& options, const char* sampler, bo
 // judged. The rows come as fast as they are taken; the learner begins with the first of them, and
 // the process is looked at from then on.
 void start_up(Runs& runs, const std::string& name, const EngineConfig& config, const Rows& rows) {
-  const MappedBlock block(Engine::footprint(config).value());
-  prefault(block.bytes());
-  RealClock clock;
-  Engine& engine = *Engine::create(config, block.bytes(), clock).value();
+  const OwnedEngine engine(config);
+  prefault(engine.memory());
   LearnerThread learner;
-  if (!ok(learner.start(engine, {.name = "wh-learner"}, IdleStrategy::kPark))) {
+  if (!ok(learner.start(*engine, {.name = "wh-learner"}, IdleStrategy::kPark))) {
     throw RunError("a thread could not be started");
   }
-  Reader reader = engine.reader().value();
+  Reader reader = engine->reader().value();
   const std::vector<double> x(rows.columns, 0.1);
   std::array<RefusedRow, 1> refused;
   runs.add(name, [&] {
     for (std::uint64_t first = 0; first < rows.size();) {
       const std::uint64_t count = std::min(kGrowthFrame, rows.size() - first);
-      const ObserveResult result = engine.observe(rows.batch(first, count), refused);
+      const ObserveResult result = engine->observe(rows.batch(first, count), refused);
       first += result.accepted;
       if (result.accepted == 0) std::this_thread::yield();
     }

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "windhover/io/descriptors.h"
-#include "windhover/io/frame_channel.h"
 #include "windhover/platform/thread.h"
 #include "windhover/tools/bench/hostile_peers.h"
 #include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/newcomers.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/timing.h"
@@ -54,18 +54,14 @@ std::string broad_frame(std::uint32_t features) {
   for (std::size_t i = 0; i < kMaxThresholds; ++i) {
     predict.add_thresholds(static_cast<double>(i));
   }
-  std::string out;
-  append_frame(request, out);
-  return out;
+  return framed(request);
 }
 
 std::string draws_frame() {
   v1::Request request;
   request.set_id(1);
   request.mutable_draws()->set_count(1);
-  std::string out;
-  append_frame(request, out);
-  return out;
+  return framed(request);
 }
 
 std::string garbage() {

@@ -5,12 +5,11 @@
 #include <cstdint>
 #include <random>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "windhover/platform/clock.h"
-#include "windhover/platform/memory.h"
-#include "windhover/runtime/engine.h"
 #include "windhover/runtime/learning/learner.h"
+#include "windhover/tools/owned_engine.h"
 
 namespace windhover {
 
@@ -32,11 +31,7 @@ class LearningEngine {
   static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
 
   explicit LearningEngine(const LearningConfig& config)
-      : config_(configure(config)),
-        block_(Engine::footprint(config_).value()),
-        engine_(Engine::create(config_, block_.bytes(),
-                               config.clock != nullptr ? *config.clock : real_clock_)
-                    .value()) {
+      : config_(configure(config)), engine_(config_, config.clock) {
     constexpr std::uint64_t kMostKept = 4096;
     const std::uint32_t features = config_.model.features;
     const bool linear = config.model == "linear";
@@ -61,9 +56,9 @@ class LearningEngine {
   }
 
   Engine& engine() { return *engine_; }
-  std::uint64_t count(RuntimeCounter counter) { return engine_->counters().get(counter); }
-  std::uint64_t steps() { return count(RuntimeCounter::kSteps); }
-  std::uint64_t examples() { return count(RuntimeCounter::kExamples); }
+  std::uint64_t count(RuntimeCounter counter) const { return engine_.count(counter); }
+  std::uint64_t steps() const { return count(RuntimeCounter::kSteps); }
+  std::uint64_t examples() const { return count(RuntimeCounter::kExamples); }
   std::size_t window_bytes() const {
     return config_.window_size * RowLayout(config_.model).stride() * sizeof(double);
   }
@@ -74,14 +69,11 @@ class LearningEngine {
     const std::uint64_t kept = kept_targets_.size();
     rows = std::min(rows, kept);
     if (next_ + rows > kept) next_ = 0;
-    ObservationBatch batch;
-    batch.rows = rows;
-    batch.features =
-        reinterpret_cast<const std::byte*>(kept_.data() + next_ * config_.model.features);
-    batch.feature_values = rows * config_.model.features;
-    batch.targets = reinterpret_cast<const std::byte*>(kept_targets_.data() + next_);
-    next_ += rows;
-    return engine_->observe(batch, {}).accepted;
+    const std::uint64_t first = std::exchange(next_, next_ + rows);
+    const std::uint32_t features = config_.model.features;
+    return engine_
+        ->observe(dense_batch(&kept_[first * features], &kept_targets_[first], rows, features), {})
+        .accepted;
   }
 
  private:
@@ -103,9 +95,7 @@ class LearningEngine {
   }
 
   EngineConfig config_;
-  RealClock real_clock_;
-  MappedBlock block_;
-  Engine* engine_;
+  OwnedEngine engine_;
   std::vector<double> kept_;
   std::vector<double> kept_targets_;
   std::uint64_t next_ = 0;

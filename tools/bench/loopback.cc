@@ -53,13 +53,17 @@ int connect_to(const std::string& address) {
 
 }  // namespace
 
+std::string framed(const v1::Request& request) {
+  std::string bytes;
+  append_frame(request, bytes);
+  return bytes;
+}
+
 std::string hello_frame() {
   v1::Request hello;
   hello.mutable_hello()->set_version_min(1);
   hello.mutable_hello()->set_version_max(1);
-  std::string frame;
-  append_frame(hello, frame);
-  return frame;
+  return framed(hello);
 }
 
 bool receive_response(int socket, v1::Response& response) {

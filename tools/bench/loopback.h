@@ -12,6 +12,8 @@
 
 namespace windhover {
 
+// The request as it goes over the wire.
+std::string framed(const v1::Request& request);
 std::string hello_frame();
 
 // Takes the next answer in, which has to be the only one under way; false when the peer is gone or

@@ -63,9 +63,7 @@ void observe(benchmark::State& state) {
   config.model.features = argument(state, 0);
   config.model.max_nonzeros = argument(state, 2);
   config.window_size = 100'000;
-  MappedBlock block(Engine::footprint(config).value());
-  RealClock clock;
-  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  const OwnedEngine engine(config);
   const auto rows = static_cast<std::size_t>(state.range(1));
   const std::uint32_t nonzeros = config.model.max_nonzeros;
   const std::size_t a_row = nonzeros > 0 ? nonzeros : config.model.features;

@@ -37,9 +37,7 @@ void draws(benchmark::State& state) {
   v1::Request request;
   request.set_id(1);
   request.mutable_draws();  // the first page of the newest snapshot
-  std::string frame;
-  append_frame(request, frame);
-  talk(state, frame, argument(state, 0));
+  talk(state, framed(request), argument(state, 0));
 }
 void status(benchmark::State& state) { talk(state, status_frame(), 10); }
 
@@ -57,8 +55,7 @@ void observe(benchmark::State& state) {
   config.model.features = rows.features;
   config.model.max_nonzeros = rows.nonzeros;
   RealClock clock;
-  MappedBlock block(Engine::footprint(config).value());
-  Engine* engine = Engine::create(config, block.bytes(), clock).value();
+  const OwnedEngine engine(config, &clock);
   Talk talk(*engine, EndpointKind::kObserve, clock);
   const auto messages = static_cast<std::int64_t>(last - frames.ends.begin() + 1);
   const std::uint64_t slack = engine->config().window_slack;

@@ -9,12 +9,9 @@
 #include <random>
 #include <vector>
 
-#include "windhover/platform/clock.h"
-#include "windhover/platform/memory.h"
-#include "windhover/runtime/engine.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/samplers/registry.h"
-#include "windhover/tools/error.h"
+#include "windhover/tools/owned_engine.h"
 
 namespace windhover {
 
@@ -114,10 +111,7 @@ class MicroStream {
   static constexpr std::uint32_t kWindow = 4096;
 
   explicit MicroStream(const EngineConfig& config, Clock* clock = nullptr, bool learns = true)
-      : block_(value_or_throw(Engine::footprint(config))),
-        engine_(value_or_throw(
-            Engine::create(config, block_.bytes(), clock != nullptr ? *clock : clock_))),
-        rows_(config.model, 2 * kWindow) {
+      : engine_(config, clock), rows_(config.model, 2 * kWindow) {
     constexpr std::uint32_t kAtATime = 64;
     if (!learns) return;
     while (engine_->head() < kWindow) {
@@ -156,9 +150,7 @@ class MicroStream {
   }
 
  private:
-  RealClock clock_;
-  MappedBlock block_;
-  Engine* engine_;
+  OwnedEngine engine_;
   MicroRows rows_;
 };
 

@@ -42,12 +42,6 @@ bool is_refusal(std::span<const std::byte> answer) noexcept {
   return i < answer.size() && at(i) >> 3 == v1::Response::kRefusalFieldNumber;
 }
 
-std::string frame_of(const v1::Request& request) {
-  std::string bytes;
-  append_frame(request, bytes);
-  return bytes;
-}
-
 }  // namespace
 
 std::string predict_frame(std::uint32_t features, std::uint32_t rows, std::uint32_t nonzeros) {
@@ -63,21 +57,21 @@ std::string predict_frame(std::uint32_t features, std::uint32_t rows, std::uint3
     predict.add_indices(i % a_row * (features / a_row));
     if ((i + 1) % a_row == 0) predict.add_row_ends(i + 1);
   }
-  return frame_of(request);
+  return framed(request);
 }
 
 std::string posterior_frame() {
   v1::Request request;
   request.set_id(1);
   request.mutable_posterior_summary();
-  return frame_of(request);
+  return framed(request);
 }
 
 std::string status_frame() {
   v1::Request request;
   request.set_id(1);
   request.mutable_status();
-  return frame_of(request);
+  return framed(request);
 }
 
 QuestionSource::QuestionSource(const std::string& address, std::vector<QuestionKind> kinds,

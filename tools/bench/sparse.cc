@@ -12,7 +12,6 @@
 
 #include "windhover/platform/clock.h"
 #include "windhover/platform/histogram.h"
-#include "windhover/platform/memory.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/bench/load.h"
@@ -20,6 +19,7 @@
 #include "windhover/tools/bench/sparse_rows.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/owned_engine.h"
 
 namespace windhover {
 
@@ -70,15 +70,12 @@ EngineConfig config_of(const Shape& shape, std::uint32_t draws, bool weights) {
 // An engine, and rows that come to it again and again.
 class Fed {
  public:
-  Fed(const EngineConfig& config, const SparseRows& rows)
-      : block_(value_or_throw(Engine::footprint(config))),
-        engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
-        rows_(rows) {}
+  Fed(const EngineConfig& config, const SparseRows& rows) : engine_(config), rows_(rows) {}
 
   Engine& engine() { return *engine_; }
-  std::size_t bytes() const { return block_.bytes().size(); }
+  std::size_t bytes() const { return engine_.memory().size(); }
   std::uint64_t seen() const { return seen_; }
-  std::uint64_t examples() { return engine_->counters().get(RuntimeCounter::kExamples); }
+  std::uint64_t examples() const { return engine_.count(RuntimeCounter::kExamples); }
 
   // Up to so many rows; how many there was room for.
   std::uint64_t observe(std::uint64_t count) {
@@ -100,9 +97,7 @@ class Fed {
   }
 
  private:
-  MappedBlock block_;
-  RealClock clock_;
-  Engine* engine_;
+  OwnedEngine engine_;
   const SparseRows& rows_;
   std::uint64_t seen_ = 0;
 };
@@ -250,9 +245,7 @@ void start(Runs& runs, const BenchOptions& options) {
   const EngineConfig config = config_of(shape, 32, false);
   runs.add(fmt::format("start {}", name_of(shape)), [&] {
     const double begin = wall_seconds();
-    const MappedBlock block(value_or_throw(Engine::footprint(config)));
-    RealClock clock;
-    Engine* engine = value_or_throw(Engine::create(config, block.bytes(), clock));
+    const OwnedEngine engine(config);
     Reader reader = value_or_throw(engine->reader());
     const std::uint32_t index = 0;
     const std::uint32_t end = 1;

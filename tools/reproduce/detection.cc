@@ -1,8 +1,7 @@
 // How soon a change of the stream is said, and how often one is said where there is none.
-#include "windhover/platform/memory.h"
 #include "windhover/platform/random.h"
-#include "windhover/runtime/engine.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/owned_engine.h"
 #include "windhover/tools/reproduce/change_detectors.h"
 #include "windhover/tools/reproduce/harness.h"
 
@@ -61,10 +60,7 @@ EngineConfig config_of(Horizon horizon, std::uint64_t seed) {
 class Watched {
  public:
   explicit Watched(const EngineConfig& config)
-      : block_(value_or_throw(Engine::footprint(config))),
-        engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
-        reader_(value_or_throw(engine_->reader())) {}
-  Watched(const Watched&) = delete;
+      : engine_(config, &clock_), reader_(value_or_throw(engine_->reader())) {}
 
   // Rows of kColumns numbers, and their y. Whether it says that something has changed.
   bool feed(const double* x, const double* y) {
@@ -73,11 +69,7 @@ class Watched {
     request.rows = kFrameRows;
     request.features = {x, static_cast<std::size_t>(kFrameRows * kColumns)};
     if (!ok(reader_.predict(request, answers_, provenance))) throw RunError("no answer");
-    ObservationBatch batch;
-    batch.rows = kFrameRows;
-    batch.features = reinterpret_cast<const std::byte*>(x);
-    batch.feature_values = static_cast<std::size_t>(kFrameRows * kColumns);
-    batch.targets = reinterpret_cast<const std::byte*>(y);
+    const ObservationBatch batch = dense_batch(x, y, kFrameRows, kColumns);
     while (engine_->observe(batch, {}).status == Status::kWindowFull) engine_->poll(1);
     engine_->poll(static_cast<int>(64 * kFrameRows));
     return says_change();
@@ -106,8 +98,7 @@ class Watched {
   }
 
   ManualClock clock_;
-  MappedBlock block_;
-  Engine* engine_;
+  OwnedEngine engine_;
   Reader reader_;
   EventList list_;
   std::uint64_t seen_ = 0;

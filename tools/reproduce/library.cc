@@ -21,17 +21,12 @@ EngineConfig complete(EngineConfig config, const Dataset& data) {
   return config;
 }
 
-MappedBlock block_of(std::size_t bytes) {
-  MappedBlock block(bytes);
-  if (!block.valid()) throw RunError(fmt::format("no memory for a block of {} bytes", bytes));
-  return block;
-}
-
 // Runs `make` twice: to measure, then on memory of its own.
 std::pair<std::unique_ptr<MappedBlock>, std::unique_ptr<Arena>> memory_for(const auto& make) {
   Arena measuring = Arena::measuring();
   make(measuring);
-  auto block = std::make_unique<MappedBlock>(block_of(measuring.used() + 4096));
+  auto block = std::make_unique<MappedBlock>(measuring.used() + 4096);
+  if (!block->valid()) throw RunError("no memory for an object of the library");
   auto arena = std::make_unique<Arena>(block->bytes());
   return {std::move(block), std::move(arena)};
 }
@@ -39,21 +34,17 @@ std::pair<std::unique_ptr<MappedBlock>, std::unique_ptr<Arena>> memory_for(const
 }  // namespace
 
 EngineRun::EngineRun(EngineConfig config, const Dataset& data)
-    : block_(block_of(value_or_throw(Engine::footprint(complete(config, data))))) {
-  engine_ = value_or_throw(Engine::create(complete(config, data), block_.bytes(), clock_));
-  reader_ = std::make_unique<Reader>(value_or_throw(engine_->reader()));
+    : engine_(complete(std::move(config), data)), reader_(value_or_throw(engine_->reader())) {
   observe_all(*engine_, data);
 }
 
-std::uint64_t EngineRun::examples() const {
-  return engine_->counters().get(RuntimeCounter::kExamples);
-}
-std::uint64_t EngineRun::steps() const { return engine_->counters().get(RuntimeCounter::kSteps); }
+std::uint64_t EngineRun::examples() const { return engine_.count(RuntimeCounter::kExamples); }
+std::uint64_t EngineRun::steps() const { return engine_.count(RuntimeCounter::kSteps); }
 
 std::vector<ParameterSummary> EngineRun::posterior() {
   std::vector<ParameterSummary> summaries(dimension());
   Provenance provenance;
-  if (!ok(reader_->posterior(summaries, provenance))) throw RunError("there is no posterior");
+  if (!ok(reader_.posterior(summaries, provenance))) throw RunError("there is no posterior");
   return summaries;
 }
 

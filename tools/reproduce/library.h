@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "windhover/platform/memory.h"
-#include "windhover/runtime/engine.h"
 #include "windhover/samplers/estimates/estimates.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/dataset.h"
+#include "windhover/tools/owned_engine.h"
 
 namespace windhover::reproduce {
 
@@ -25,10 +25,9 @@ class EngineRun {
  public:
   // Sets features, window and frames from the data; the rest of `config` stays.
   EngineRun(EngineConfig config, const Dataset& data);
-  EngineRun(const EngineRun&) = delete;
 
   Engine& engine() { return *engine_; }
-  Reader& reader() { return *reader_; }
+  Reader& reader() { return reader_; }
   std::uint32_t dimension() const { return engine_->dimension(); }
   // Gradient evaluations of single rows, so far.
   std::uint64_t examples() const;
@@ -41,10 +40,8 @@ class EngineRun {
   void run(std::uint64_t steps, const Visit& visit = {});
 
  private:
-  RealClock clock_;
-  MappedBlock block_;
-  Engine* engine_ = nullptr;
-  std::unique_ptr<Reader> reader_;
+  OwnedEngine engine_;
+  Reader reader_;
 };
 
 // What is said about a sampler, in words: the settings of a part (context.h).
@@ -62,6 +59,8 @@ struct Told {
   static Told noiseless(const Eigen::MatrixXd& curvature) {
     return {curvature, Eigen::MatrixXd::Zero(curvature.rows(), curvature.cols())};
   }
+  // The same of curvature I, in two dimensions.
+  static Told unit() { return noiseless(Eigen::MatrixXd::Identity(2, 2)); }
   std::uint32_t dimension() const { return static_cast<std::uint32_t>(curvature.rows()); }
   Estimates view() const {
     return {.dimension = dimension(),

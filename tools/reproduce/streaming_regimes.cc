@@ -6,10 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "windhover/platform/memory.h"
-#include "windhover/runtime/engine.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/owned_engine.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -60,19 +59,13 @@ EngineConfig config_of(const Regime& regime, std::string_view model, std::uint64
 class Served {
  public:
   explicit Served(const EngineConfig& config)
-      : block_(value_or_throw(Engine::footprint(config))),
-        engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
-        reader_(value_or_throw(engine_->reader())) {}
-  Served(const Served&) = delete;
+      : engine_(config), reader_(value_or_throw(engine_->reader())) {}
 
   // Rows from `first` to `last`, a frame at a time; then reads.
   void feed(const Stream& stream, Index first, Index last) {
     for (Index row = first; row < last; row += kFrame) {
-      ObservationBatch batch;
-      batch.rows = kFrame;
-      batch.features = reinterpret_cast<const std::byte*>(stream.x.row(row).data());
-      batch.feature_values = static_cast<std::size_t>(kFrame * kFeatures);
-      batch.targets = reinterpret_cast<const std::byte*>(stream.y.data() + row);
+      const ObservationBatch batch =
+          dense_batch(stream.x.row(row).data(), stream.y.data() + row, kFrame, kFeatures);
       while (engine_->observe(batch, {}).status == Status::kWindowFull) engine_->poll(1);
       while (engine_->poll(256) > 0) {
       }
@@ -106,9 +99,7 @@ class Served {
   RowMatrix draws = RowMatrix(EngineConfig{}.retained_draws, kParameters);
 
  private:
-  RealClock clock_;
-  MappedBlock block_;
-  Engine* engine_;
+  OwnedEngine engine_;
   Reader reader_;
 };
 
