@@ -155,9 +155,7 @@ void check(const Context& context, const std::string& key, double share, bool st
         fmt::format("stan-{}", key),
         fmt::format("{} chains, {} draws, {} parts", kStan.chains, kStan.draws, kParts),
         [&] { return run_stan(context, problem); });
-    std::vector<RunMoments> parts;
-    for (const ordered_json& part : run.at("parts")) parts.push_back(moments_from(part));
-    const Comparison of_stan = compare(parts, hmc.chains);
+    const Comparison of_stan = compare(moments_of_runs(run.at("parts").get<Runs>()), hmc.chains);
     const std::string stans = fmt::format("Stan beside HMC: {}", name);
     add_comparison(report, stans, of_stan, true);
     add_stan(report, stans, run, hmc.seconds);

@@ -149,8 +149,7 @@ void add_covariances(const Context& context, const Problem& problem, Report& rep
   }
   std::vector<std::vector<RunMoments>> runs;
   for (const ordered_json& parts : context.run_parts(jobs)) {
-    runs.emplace_back();
-    for (const ordered_json& part : parts) runs.back().push_back(moments_from(part));
+    runs.push_back(moments_of_runs(parts.get<Runs>()));
   }
   const MatrixXd& posterior = problem.posterior.covariance;
   Panel panel =

@@ -33,6 +33,12 @@ RunMoments moments_from(const ordered_json& json) {
           matrix_from(json.at("covariance"))};
 }
 
+std::vector<RunMoments> moments_of_runs(const std::vector<ordered_json>& runs) {
+  std::vector<RunMoments> moments;
+  for (const ordered_json& run : runs) moments.push_back(moments_from(run));
+  return moments;
+}
+
 RunMoments pooled(const std::vector<RunMoments>& runs) {
   RunMoments all{0, VectorXd::Zero(runs[0].mean.size()), MatrixXd(runs[0].covariance * 0)};
   for (const RunMoments& run : runs) {
@@ -47,18 +53,26 @@ RunMoments pooled(const std::vector<RunMoments>& runs) {
   return all;
 }
 
+// The jackknife's variance is (n - 1)^2 times that of the mean of independent figures.
+Estimate Jackknife::estimate() const {
+  return {all, (static_cast<double>(without.size()) - 1) * mean_of(without).mcse};
+}
+
+Estimate Jackknife::minus(const Jackknife& other) const {
+  Jackknife difference{all - other.all, without};
+  for (std::size_t r = 0; r < without.size(); ++r) difference.without[r] -= other.without[r];
+  return difference.estimate();
+}
+
 Estimate jackknife(const std::vector<RunMoments>& runs,
                    const std::function<double(const RunMoments&)>& value) {
-  std::vector<double> without;
+  Jackknife figure{value(pooled(runs)), {}};
   for (std::size_t left_out = 0; left_out < runs.size(); ++left_out) {
     std::vector<RunMoments> others = runs;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
-    without.push_back(value(pooled(others)));
+    figure.without.push_back(value(pooled(others)));
   }
-  const auto n = static_cast<double>(runs.size());
-  const Estimate spread = mean_of(without);
-  // The jackknife's variance is (n - 1)^2 times that of the mean of independent figures.
-  return {value(pooled(runs)), (n - 1) * spread.mcse};
+  return figure.estimate();
 }
 
 Estimate mean_of(const std::vector<double>& values) {

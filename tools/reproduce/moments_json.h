@@ -20,9 +20,20 @@ struct RunMoments {
 
 nlohmann::ordered_json to_json(const Moments& moments);
 RunMoments moments_from(const nlohmann::ordered_json& json);
+std::vector<RunMoments> moments_of_runs(const std::vector<nlohmann::ordered_json>& runs);
 
 // Of all draws together.
 RunMoments pooled(const std::vector<RunMoments>& runs);
+
+// A figure of all runs together, and those without one run each (at least 2).
+struct Jackknife {
+  double all = 0;
+  std::vector<double> without;
+
+  Estimate estimate() const;
+  // Where both are of runs of the same seeds.
+  Estimate minus(const Jackknife& other) const;
+};
 
 // `value` of the pooled runs, with the jackknife's standard error over runs (at least 2).
 Estimate jackknife(const std::vector<RunMoments>& runs,

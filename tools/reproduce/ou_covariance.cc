@@ -102,8 +102,7 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
                         return simulate(problem, config, steps, context.seed() * 1000 + run);
                       }});
     }
-    std::vector<RunMoments> runs;
-    for (const ordered_json& run : context.run_parts(jobs)) runs.push_back(moments_from(run));
+    const std::vector<RunMoments> runs = moments_of_runs(context.run_parts(jobs));
     context.progress(set == "wine" ? 0.4 : 0.9, group);
     const MatrixXd empirical = pooled(runs).covariance;
     const auto figure = [&](const char* what, const std::function<double(const MatrixXd&)>& value) {

@@ -7,8 +7,6 @@ namespace {
 
 constexpr const char* kConditionGroup = "Over the condition number (section 7.6)";
 
-// Mass I, as the tutorial has it.
-Told told_unit_mass() { return Told::noiseless(MatrixXd::Identity(2, 2)); }
 SamplerConfig sghmc_with(double friction) { return {.name = "sghmc", .friction = friction}; }
 
 // From the first point on.
@@ -28,13 +26,13 @@ void add_conditions(Report& report) {
           .log("xy")
           .below();
   const auto sgld_time = [](double condition) {
-    return Recursion({.name = "sgld"}, told_unit_mass(), 1, 1 / condition).squares_time();
+    return Recursion({.name = "sgld"}, Told::unit(), 1, 1 / condition).squares_time();
   };
   const auto least_time = [](double condition) {
     double least = INFINITY;
     for (const double a : geometric(1e-4, 1, 401)) {
-      least = std::min(least,
-                       Recursion(sghmc_with(a), told_unit_mass(), 1, 1 / condition).squares_time());
+      least =
+          std::min(least, Recursion(sghmc_with(a), Told::unit(), 1, 1 / condition).squares_time());
     }
     return least;
   };

@@ -14,8 +14,7 @@ constexpr std::size_t kFrictionRuns = 16;
 constexpr double kRelaxationsABatch = 50;
 constexpr std::size_t kWay = 100;  // moves
 
-// Mass I, as the tutorial has it, or the curvature, as the engine tells it.
-Told unit_mass() { return Told::noiseless(MatrixXd::Identity(2, 2)); }
+// As the engine tells it; the tutorial has the mass I.
 Told curvature_mass() {
   return Told::noiseless(Vector2d(1, 1 / kCondition).asDiagonal().toDenseMatrix());
 }
@@ -93,7 +92,7 @@ Panel trajectories(std::uint64_t seed) {
                     .x_in(-4, 4)
                     .y_in(-30, 30);
   const auto add = [&](const char* label, const SamplerConfig& config, int colour) {
-    Walk walk(config, unit_mass(), friction_gradient, Vector2d::Zero(), seed);
+    Walk walk(config, Told::unit(), friction_gradient, Vector2d::Zero(), seed);
     Series series = Series::line(label, colour);
     add_path(series, walk, kMoves);
     panel.add(series);
@@ -110,8 +109,8 @@ Panel trajectories(std::uint64_t seed) {
 
 void add_correlations(const Context& context, Report& report, Agreement& agreement) {
   Table table(report, kFrictionGroup);
-  const std::vector<Curve> curves = {{"sgld", {.name = "sgld"}, unit_mass(), 1},
-                                     {"sghmc, mass I, a = 0.1", sghmc(0.1), unit_mass(), 2},
+  const std::vector<Curve> curves = {{"sgld", {.name = "sgld"}, Told::unit(), 1},
+                                     {"sghmc, mass I, a = 0.1", sghmc(0.1), Told::unit(), 2},
                                      {"sghmc, mass = curvature", sghmc(0.1), curvature_mass(), 0}};
   Panel panel =
       Panel{"Long axis, points simulated (Fig. 7b)", "lag (moves)", "autocorrelation of theta_2"}
@@ -187,7 +186,7 @@ double best_friction(double* time) {
   double best = 0;
   *time = INFINITY;
   for (const double a : geometric(1e-3, 1, 3001)) {
-    const double t = long_axis(sghmc(a), unit_mass()).squares_time();
+    const double t = long_axis(sghmc(a), Told::unit()).squares_time();
     if (t < *time) *time = t, best = a;
   }
   return best;
@@ -202,7 +201,7 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
   Series theta = Series::line("theta_2", 0);
   Series squares = Series::line("theta_2^2", 2);
   for (const double a : geometric(1e-3, 1, 121)) {
-    const Recursion exact = long_axis(sghmc(a), unit_mass());
+    const Recursion exact = long_axis(sghmc(a), Told::unit());
     theta.add(a, exact.time());
     squares.add(a, exact.squares_time());
   }
@@ -212,10 +211,10 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
     const auto runs =
         replicated(context, fmt::format("friction-{}", a), settings_text(sghmc(a)), kFrictionRuns,
                    [&](std::uint64_t seed) {
-                     return run_friction_chain(sghmc(a), unit_mass(),
+                     return run_friction_chain(sghmc(a), Told::unit(),
                                                context.choose<std::size_t>(32, 200), {}, seed);
                    });
-    const Recursion exact = long_axis(sghmc(a), unit_mass());
+    const Recursion exact = long_axis(sghmc(a), Told::unit());
     const Estimate time = mean_of(runs, "time");
     const Estimate square_time = mean_of(runs, "squares_time");
     agreement.add(time, batch_time(exact, false));
@@ -223,7 +222,7 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
     points.add(a, time);
     square_points.add(a, square_time);
   }
-  const double level = long_axis({.name = "sgld"}, unit_mass()).time();
+  const double level = long_axis({.name = "sgld"}, Told::unit()).time();
   double least = 0;
   const double best = best_friction(&least);
   // Their friction C is a / eta with h = eta^2; C = sqrt(M) = 1.
@@ -240,7 +239,7 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
       .beside(1, "section 7.6, C about sqrt M");
   table.add("half of critical damping, sqrt(M lambda)", half);
   table.add("least time of theta_2^2 (moves)", least);
-  const double rules = long_axis(sghmc(printed), unit_mass()).squares_time();
+  const double rules = long_axis(sghmc(printed), Told::unit()).squares_time();
   table.add("time of theta_2^2 at the tutorial's rule (moves)", rules);
   // Of the simulated frictions, the least and what lies beyond it on either side.
   const auto lowest =

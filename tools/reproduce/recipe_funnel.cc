@@ -54,7 +54,7 @@ constexpr double kReach = 12;
 constexpr std::size_t kBins = 24;
 
 ordered_json run_funnel(const SamplerConfig& config, std::uint64_t moves, std::uint64_t seed) {
-  Walk walk(config, unit_curvature(), funnel_gradient, Vector2d::Zero(), seed);
+  Walk walk(config, Told::unit(), funnel_gradient, Vector2d::Zero(), seed);
   for (std::uint64_t i = 0; i < moves / 20; ++i) walk.step();
   double first = 0;
   double square = 0;

@@ -44,7 +44,7 @@ const CurvedMetric kCurvedWithout(false);
 double centre(bool divergence) { return (divergence ? 2 : 0) - (1 / (1 - kLongStep / 2) + 1); }
 
 ordered_json run_curved(const SamplerConfig& config, std::uint64_t moves, std::uint64_t seed) {
-  Walk walk(config, unit_curvature(), curved_gradient, Vector2d::Zero(), seed);
+  Walk walk(config, Told::unit(), curved_gradient, Vector2d::Zero(), seed);
   for (std::uint64_t i = 0; i < moves / 20; ++i) walk.step();
   double square = 0;
   double second = 0;
@@ -83,11 +83,9 @@ SamplerConfig with_metric(const Metric& metric, double step) {
   return {.name = "rsgld", .step_size = step, .metric = &metric};
 }
 
-Told unit_curvature() { return Told::noiseless(MatrixXd::Identity(2, 2)); }
-
 Series path(const MetricMethod& method, void (*gradient)(const double*, double*),
             const Vector2d& start, std::size_t moves, std::size_t thin, std::uint64_t seed) {
-  Walk walk(method.config, unit_curvature(), gradient, start, seed);
+  Walk walk(method.config, Told::unit(), gradient, start, seed);
   Series series = thin == 1 ? Series::line(method.label, method.colour)
                             : Series::points(method.label, method.colour);
   add_path(series, walk, moves, thin);

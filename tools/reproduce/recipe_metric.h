@@ -24,10 +24,7 @@ struct MetricMethod {
 
 SamplerConfig with_metric(const Metric& metric, double step);
 
-// On these densities samplers are told the curvature I and no noise.
-Told unit_curvature();
-
-// Every `thin`-th of that many moves of one chain.
+// Every `thin`-th of that many moves of one chain, which is told the curvature I and no noise.
 Series path(const MetricMethod& method, void (*gradient)(const double*, double*),
             const Eigen::Vector2d& start, std::size_t moves, std::size_t thin, std::uint64_t seed);
 

@@ -43,17 +43,6 @@ Estimate log_slope(const std::vector<double>& x, const std::vector<double>& y,
   return {products / squares, 1 / std::sqrt(squares)};
 }
 
-// The jackknife's variance is (n - 1)^2 times that of the mean of independent figures.
-Estimate Jackknife::estimate() const {
-  return {all, (static_cast<double>(without.size()) - 1) * mean_of(without).mcse};
-}
-
-Estimate Jackknife::minus(const Jackknife& other) const {
-  Jackknife difference{all - other.all, without};
-  for (std::size_t r = 0; r < without.size(); ++r) difference.without[r] -= other.without[r];
-  return difference.estimate();
-}
-
 Estimate paired_ratio(const std::vector<double>& a, const std::vector<double>& b) {
   const double sum_a = std::accumulate(a.begin(), a.end(), 0.0);
   const double sum_b = std::accumulate(b.begin(), b.end(), 0.0);

@@ -34,15 +34,6 @@ class Agreement {
 Estimate log_slope(const std::vector<double>& x, const std::vector<double>& y,
                    const std::vector<double>& error);
 
-// A figure of all runs together, and those without one run each.
-struct Jackknife {
-  double all = 0;
-  std::vector<double> without;
-
-  Estimate estimate() const;
-  // Where both are of runs of the same seeds.
-  Estimate minus(const Jackknife& other) const;
-};
 // The mean of `a` over that of `b`, of runs of the same seeds in the same order: what they have in
 // common cancels in the jackknife's error.
 Estimate paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
