@@ -93,7 +93,6 @@ bool HostilePeers::write(Peer& peer) {
 bool HostilePeers::read(Peer& peer) {
   static thread_local std::array<char, 1 << 18> sink;
   const ssize_t received = ::recv(peer.socket, sink.data(), sink.size(), MSG_DONTWAIT);
-  if (received > 0) bytes_received_ += static_cast<std::uint64_t>(received);
   return received > 0 || (received < 0 && errno == EAGAIN);
 }
 

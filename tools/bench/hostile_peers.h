@@ -29,7 +29,6 @@ class HostilePeers {
   HostilePeers& operator=(const HostilePeers&) = delete;
 
   std::uint64_t bytes_sent() const { return bytes_sent_; }
-  std::uint64_t bytes_received() const { return bytes_received_; }
   std::uint64_t connections_made() const { return connections_made_; }
 
  private:
@@ -54,7 +53,6 @@ class HostilePeers {
   std::size_t oldest_ = 0;
   double start_;
   std::atomic<std::uint64_t> bytes_sent_{0};
-  std::atomic<std::uint64_t> bytes_received_{0};
   std::atomic<std::uint64_t> connections_made_{0};
   std::atomic<bool> done_{false};
   std::thread thread_;

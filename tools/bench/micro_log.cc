@@ -17,6 +17,7 @@
 #include "windhover/platform/memory.h"
 #include "windhover/tools/bench/disk.h"
 #include "windhover/tools/bench/heap_column.h"
+#include "windhover/tools/bench/timing.h"
 #include "windhover/tools/temporary_folder.h"
 
 namespace windhover {
@@ -27,7 +28,7 @@ constexpr LogOptions kLog{256ULL << 20, 16ULL << 20, 2ULL << 20};
 // Times commit(i) and shows the middle and the 99th percentile. It gives whether all went well.
 template <class Commit>
 void time_commits(benchmark::State& state, Commit&& commit) {
-  std::vector<std::int64_t> taken;
+  std::vector<double> taken;  // us
   taken.reserve(1 << 20);
   RealClock clock;
   bool all = true;
@@ -35,19 +36,15 @@ void time_commits(benchmark::State& state, Commit&& commit) {
   measure(state, [&] {
     const std::int64_t begin = clock.now_ns();
     all = commit(i++) && all;
-    if (taken.size() < taken.capacity()) taken.push_back(clock.now_ns() - begin);
+    if (taken.size() < taken.capacity())
+      taken.push_back(1e-3 * static_cast<double>(clock.now_ns() - begin));
   });
   if (!all || taken.empty()) {
     state.SkipWithError("a commit failed");
     return;
   }
-  std::sort(taken.begin(), taken.end());
-  const auto at = [&](double share) {
-    const auto index = static_cast<std::size_t>(share * static_cast<double>(taken.size() - 1));
-    return static_cast<double>(taken[index]) * 1e-3;
-  };
-  state.counters["p50_us"] = at(0.5);
-  state.counters["p99_us"] = at(0.99);
+  state.counters["p50_us"] = quantile(taken, 0.5);
+  state.counters["p99_us"] = quantile(taken, 0.99);
   state.SetBytesProcessed(state.range(0) * state.iterations());
 }
 

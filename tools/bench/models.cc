@@ -191,13 +191,6 @@ class Senders {
   std::thread thread_;
 };
 
-double quantile(std::vector<double>& values, double p) {
-  if (values.empty()) return std::nan("");
-  const auto at = static_cast<std::size_t>(p * static_cast<double>(values.size() - 1));
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(at));
-  return values[at];
-}
-
 std::vector<std::uint64_t> counts(ServedModels& served, RuntimeCounter counter) {
   std::vector<std::uint64_t> values;
   for (std::size_t i = 0; i < served.size(); ++i) {

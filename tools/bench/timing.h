@@ -11,11 +11,21 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/processor.h"
 
 namespace windhover {
+
+// Of a few values, which change places: the greatest that at most a share p of them lies below. NaN
+// of none.
+inline double quantile(std::vector<double>& values, double p) {
+  if (values.empty()) return std::nan("");
+  const auto at = static_cast<std::ptrdiff_t>(p * static_cast<double>(values.size() - 1));
+  std::ranges::nth_element(values, values.begin() + at);
+  return values[static_cast<std::size_t>(at)];
+}
 
 // Seconds of one call of `f`: that of the fastest of a dozen blocks of calls, which together take
 // about `budget` seconds. For work that is the same at each call. Limits and what is compared with

@@ -50,8 +50,6 @@ class ColumnFacts {
     return plain_ + adorned_ + (decimal == ',' ? comma_ : point_);
   }
   bool all_numbers(char decimal) const { return cells_ > 0 && numbers(decimal) == cells_; }
-  bool has_point() const { return point_ > 0; }
-  bool has_comma() const { return comma_ > 0; }
   std::uint64_t adorned() const { return adorned_; }
   // Every cell is a number where that is the decimal sign and thousands may be parted.
   bool all_written(char decimal) const {
