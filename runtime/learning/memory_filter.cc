@@ -14,8 +14,9 @@ using Eigen::Index;
 
 namespace {
 
-// Of the squared residuals of a batch, a row: an outlying one must not leave the long memories with
-// it when the short ones have forgotten, and is not what is usual.
+// Of the squared residual of a row, or of those of a batch where only their sum is known, a row: an
+// outlying one must not leave the long memories with it when the short ones have forgotten, and is
+// not what is usual.
 constexpr double kMostDispersions = 10;
 
 }  // namespace
@@ -36,6 +37,7 @@ MemoryFilter::MemoryFilter(Arena& arena, const EngineConfig& config, const Estim
       rows_(rows),
       counts_as_many_(counts_as_many),
       scales_(has_dispersion(find_model(config.model.name)->response)),
+      normal_(is_normal(find_model(config.model.name)->response)),
       centre_(arena.allocate<double>(dimension_).data()),
       curvature_(arena.allocate<double>(width_ * width_).data()),
       covariance_(arena.allocate<double>(std::size_t{dimension_} * dimension_).data()) {}
@@ -102,11 +104,28 @@ void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noe
   model.add_curvature(batch, centre_, nullptr, 1.0, sums);
   stale_ += batch.count;
   if (stale_ >= dimension_ / 2) refresh();
+  const double usual = scales_ ? usual_share(batch, model) : 1.0;
   const double after = move(batch, 1 - keep, sums.loss, model);
   // What the rows said to the centre is not noise: of a normal y a residual before, times the one
   // after, is on average what the noise is.
-  if (scales_ && sums.loss > 0)
-    learn_dispersion(weight, sums.squares * std::sqrt(after / sums.loss));
+  if (scales_ && sums.loss > 0) {
+    learn_dispersion(weight, usual * sums.squares * std::sqrt(after / sums.loss));
+  }
+}
+
+double MemoryFilter::usual_share(const RowBatch& batch, Model& model) const noexcept {
+  // Of the first there is nothing yet that they could be outlying of.
+  if (!normal_ || told_ == 0) return 1;
+  std::array<PredictiveResidual, kMostRows> rows;
+  residuals(batch, model, rows.data());
+  double usual = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < batch.count; ++i) {
+    const double most = kMostDispersions * (dispersion() + rows[i].variance);
+    usual += rows[i].weight * std::min(rows[i].square, most);
+    all += rows[i].weight * rows[i].square;
+  }
+  return all > 0 && std::isfinite(all) ? usual / all : 1.0;
 }
 
 void MemoryFilter::refresh() noexcept {

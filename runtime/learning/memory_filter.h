@@ -63,6 +63,8 @@ class MemoryFilter {
   // Steps, and returns the loss of the batch, dispersion 1, at the new centre; `loss` is that at
   // the old one, where its gradient is in the scratch. The prior is `fresh` parts anew.
   double move(const RowBatch& batch, double fresh, double loss, Model& model) noexcept;
+  // Of the batch's squared residuals, what is not of far rows.
+  double usual_share(const RowBatch& batch, Model& model) const noexcept;
   void learn_dispersion(double weight, double squares) noexcept;
 
   const Estimator& estimator_;
@@ -72,6 +74,7 @@ class MemoryFilter {
   std::uint64_t rows_;
   bool counts_as_many_;
   bool scales_;  // whether the model has a dispersion
+  bool normal_;  // whether y, or its logarithm, is normal
 
   double* centre_;
   double* curvature_;   // width x width: sum of the rows' curvatures, dispersion 1
