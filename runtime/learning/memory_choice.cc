@@ -85,10 +85,9 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
       compare_normal(batch, model, losses);
     } else {
       for (std::uint32_t i = 0; i < count_; ++i) {
-        losses[i] = memories_[i]->loss(batch, weight, model);
+        losses[i] = estimator_.done().weight_ratio() * memories_[i]->loss(batch, weight, model);
       }
     }
-    for (double& loss : losses) loss *= estimator_.done().weight_ratio();
     evidence_.add(losses);
   });
   if (normal()) noise_.end_take();
@@ -106,6 +105,7 @@ void MemoryChoice::compare_normal(const RowBatch& batch, Model& model,
   const auto of_batch = std::span(rows).first(batch.count);
   for (std::uint32_t i = 0; i < count_; ++i) {
     memories_[i]->residuals(batch, model, rows.data());
+    for (PredictiveResidual& row : of_batch) row.weight *= estimator_.done().weight_ratio();
     for (const PredictiveResidual& row : of_batch) losses[i] += row.weight * noise_.loss(row);
     if (i != chosen_) continue;
     for (const PredictiveResidual& row : of_batch) noise_.add(row);

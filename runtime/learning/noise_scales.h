@@ -32,7 +32,8 @@ class NoiseScales {
   void begin_take(std::span<const double> variances) noexcept;
   // -log of the density of one row, up to a constant.
   double loss(const PredictiveResidual& row) const noexcept;
-  // A row of the take as it was predicted by the posterior that is served.
+  // A row of the take as it was predicted by the posterior that is served. Its weight: how many
+  // equal rows it tells as much as, 1 on average or less.
   void add(const PredictiveResidual& row) noexcept;
   void end_take() noexcept {
     weights_ = next_;

@@ -81,7 +81,7 @@ TEST(MemoryChoiceStream, GrossOutliersAreExpected) {
     const double window = follow(config_of("linear", 6, Horizon::kWindow), data, frame).log_score;
     std::printf("%d rows at a time: %.3f, a window %.3f, the law %.3f\n", static_cast<int>(frame),
                 adaptive, window, law);
-    EXPECT_GT(adaptive, 0.5 * (window + law)) << frame;
+    EXPECT_GT(adaptive, law - 0.3) << frame;
   }
 }
 
@@ -96,7 +96,7 @@ TEST(MemoryChoiceStream, WeightsThatAreAllAlikeChangeNothing) {
   data.weight = VectorXd::Constant(data.rows(), 100);
   const double hundred = follow(config, data, 10).log_score;
   std::printf("counting once %.3f, a hundred times %.3f\n", once, hundred);
-  EXPECT_NEAR(hundred, once, 0.02);
+  EXPECT_NEAR(hundred, once, 0.002);
 }
 
 // 0 or 1 for some dozens of rows each: the shortest memory predicts best, of fewer rows than a cold
