@@ -86,6 +86,7 @@ void NoiseScales::add(const PredictiveResidual& row) noexcept {
 void NoiseScales::add_to_far(const PredictiveResidual& row, double likely) noexcept {
   constexpr double kRemembered = 5'000;  // rows
   constexpr double kFarRemembered = 100;
+  constexpr double kMostFar = 1e4;
   FarRows& far = next_far_;
   far.count += likely * row.weight;
   far.of_rows += row.weight;
@@ -95,7 +96,9 @@ void NoiseScales::add_to_far(const PredictiveResidual& row, double likely) noexc
   }
   const double weight = likely * row.weight;
   if (!(weight > 0)) return;
-  far.variance += (row.square - far.variance) * (weight / (far.variance_of + weight));
+  const double usual = *std::max_element(variances_.begin(), variances_.begin() + count_);
+  const double square = std::min(row.square, kMostFar * usual);
+  far.variance += (square - far.variance) * (weight / (far.variance_of + weight));
   far.variance_of = std::min(far.variance_of + weight, kFarRemembered);
 }
 

@@ -47,12 +47,14 @@ class NoiseScales {
 
  private:
   // Of a row that goes to all alike: how often another memory is to be believed. A stream where
-  // nothing changes loses a thousandth of a nat a row by it.
-  static constexpr double kShare = 0.01;
+  // nothing changes loses a thousandth of a nat a row by it, and one that is calm after a wild time
+  // some thousandths, for as long as a memory holds that.
+  static constexpr double kShare = 0.005;
   using Numbers = std::array<double, kMost>;
 
   // Of rows by how likely they were far ones. What they are before any is seen is half of one in a
-  // thousand, ten times as far as others: learned soon where it is otherwise.
+  // thousand, ten times as far as others: learned soon where it is otherwise. A row counts as a
+  // hundred times as far at most: one that is no number at all would be believed for thousands.
   struct FarRows {
     double count = 0.5;
     double of_rows = 1'000;

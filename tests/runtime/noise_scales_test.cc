@@ -12,7 +12,7 @@
 namespace windhover::test::noise_scales_test {
 namespace {
 
-constexpr double kShare = 0.01;
+constexpr double kShare = 0.005;
 constexpr std::array kThree = {1.0, 4.0, 100.0};
 
 double density(double square, double variance) {
@@ -112,6 +112,26 @@ TEST(NoiseScales, FarRowsAreLearned) {
   scales.end_take();
   const NoiseMixture after = scales.mixture(kThree);
   EXPECT_NEAR(after.weight[0], mixture.weight[0], 0.03);
+}
+
+// One y of 1e30: what is told of those after it is soon as before, but for a far row in a thousand.
+TEST(NoiseScales, OneRowBeyondAllIsNotBelieved) {
+  NoiseScales scales;
+  scales.reset(kThree.size(), true);
+  const VectorXd z = normals(8, 3'000);
+  const auto learn = [&](double square) {
+    scales.begin_take(kThree);
+    scales.add(row_of(square));
+    scales.end_take();
+  };
+  for (Index i = 0; i < 2'000; ++i) learn(z[i] * z[i]);
+  const double before = scales.loss(row_of(1));
+  learn(1e60);
+  for (Index i = 2'000; i < 3'000; ++i) learn(z[i] * z[i]);
+  EXPECT_NEAR(scales.loss(row_of(1)), before, 0.002);
+  const NoiseMixture mixture = scales.mixture(kThree);
+  EXPECT_LE(mixture.variance[3], 1e4 * kThree[2]);
+  EXPECT_LT(mixture.weight[3], 0.001);
 }
 
 // Of rows that are all alike the far ones that are looked for cost next to nothing: half of one is

@@ -33,7 +33,9 @@ TEST_P(ModelContract, predictive_losses_of_a_known_theta_are_its_losses) {
 
 // Of a normal y the loss is what the residual says beside the noise and what P leaves open.
 TEST_P(ModelContract, predictive_residuals_say_what_predictive_losses_do) {
-  if (!is_normal(model.response())) GTEST_SKIP() << "of a normal y alone";
+  if (!is_normal(model.response()) || find_model(model.name())->network) {
+    GTEST_SKIP() << "of a normal y with a linear predictor alone";
+  }
   const Table table(config, x, y);
   const RowBatch all = table.all();
   const Matrix root = Matrix::Random(d, d);
@@ -47,7 +49,7 @@ TEST_P(ModelContract, predictive_residuals_say_what_predictive_losses_do) {
     const double variance = kDispersion + rows[i].variance;
     const double loss =
         rows[i].weight * 0.5 * (std::log(variance / kDispersion) + rows[i].square / variance);
-    EXPECT_GT(rows[i].variance, 0) << i;
+    EXPECT_GE(rows[i].variance, 0) << i;
     EXPECT_NEAR(losses[i], loss, 1e-12 * (1 + std::abs(loss))) << i;
   }
 }
