@@ -62,7 +62,7 @@ void MemoryChoice::start(const WindowCursor& cursor) noexcept {
   if (running_) return;
   running_ = true;
   evidence_.reset();
-  // The mean of a y whose logarithm may be far off is not that of any y there was.
+  // Logarithms that are far off are those of no y there was.
   noise_.reset(count_, response_ == Response::kGaussian);
   for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->start(cursor.rows());
 }

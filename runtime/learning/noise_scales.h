@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNING_NOISE_SCALES_H_
 #define WINDHOVER_RUNTIME_LEARNING_NOISE_SCALES_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +62,8 @@ class NoiseScales {
     double variance = 0;     // 0: not known yet
     double variance_of = 1;  // so many rows
 
-    double share() const noexcept { return count / of_rows; }
+    // Where all rows are far the memories will have learned it soon.
+    double share() const noexcept { return std::min(count / of_rows, 0.5); }
   };
 
   double far_variance(double largest) const noexcept;

@@ -19,20 +19,13 @@ double log_moment(const GaussianMixture& noise, double power) noexcept {
   return largest + std::log(sum);
 }
 
-LogNormalNoise moments_of(const GaussianMixture& noise) noexcept {
-  LogNormalNoise moments;
-  moments.log_mean = log_moment(noise, 1);
-  moments.log_square = log_moment(noise, 2);
-  return moments;
-}
-
 }  // namespace
 
-LogNormalNoise::LogNormalNoise(double dispersion, double relative_sd) noexcept
-    : LogNormalNoise(moments_of(GaussianMixture(0, 0, dispersion, relative_sd))) {}
-
-LogNormalNoise::LogNormalNoise(const NoiseMixture& mixture) noexcept
-    : LogNormalNoise(moments_of(GaussianMixture(0, 0, mixture))) {}
+LogNormalNoise::LogNormalNoise(double dispersion, double relative_sd) noexcept {
+  const GaussianMixture noise(0, 0, dispersion, relative_sd);
+  log_mean = log_moment(noise, 1);
+  log_square = log_moment(noise, 2);
+}
 
 LogNormalMixture::LogNormalMixture(double m, double s, const GaussianMixture& logarithm,
                                    const LogNormalNoise& noise) noexcept

@@ -12,7 +12,6 @@ namespace windhover {
 struct LogNormalNoise {
   LogNormalNoise() noexcept = default;  // none
   LogNormalNoise(double dispersion, double relative_sd) noexcept;
-  explicit LogNormalNoise(const NoiseMixture& mixture) noexcept;
 
   double log_mean = 0;    // log E e^noise
   double log_square = 0;  // log E e^(2 noise)
@@ -26,6 +25,8 @@ class LogNormalMixture {
   LogNormalMixture(double m, double s, double dispersion, double relative_sd,
                    const LogNormalNoise& noise) noexcept
       : LogNormalMixture(m, s, GaussianMixture(m, s * s, dispersion, relative_sd), noise) {}
+  // The noise of log y mixed: mean and variances of y are those of `noise` all the same. The mean
+  // of e^noise is most of all that of the widest part, though nearly no row were of it.
   LogNormalMixture(double m, double s, const NoiseMixture& mixture,
                    const LogNormalNoise& noise) noexcept
       : LogNormalMixture(m, s, GaussianMixture(m, s * s, mixture), noise) {}

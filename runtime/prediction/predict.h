@@ -107,11 +107,7 @@ class Predictor {
   void set_noise(Response response, const Noise& noise, const NoiseMixture& mixture) noexcept {
     noise_ = noise;
     mixture_ = mixture;
-    if (mixture.any()) {
-      noise_.dispersion = mixture.mean();
-      if (response == Response::kLogNormal) log_normal_noise_ = LogNormalNoise(mixture);
-      return;
-    }
+    if (mixture.any() && response == Response::kGaussian) noise_.dispersion = mixture.mean();
     if (response == Response::kStudent && student_.relative_sd != noise.relative_sd) {
       student_ = {StudentScale(model_.degrees_of_freedom, noise.relative_sd), noise.relative_sd};
     }

@@ -115,10 +115,10 @@ struct Provenance {
   // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // Of the rows that the posterior stands on. Of y: linear, student-t (squared scale); of log y:
-  // log-normal, and of an adaptive horizon neither of these is what answers take: they mix what
-  // several memories have learned (PredictiveSummary::var_aleatoric); negative-binomial: its
-  // overdispersion alpha (y has the variance mu + alpha mu^2); zero-inflated-poisson: the
-  // probability pi of a structural zero; otherwise 0.
+  // log-normal, and of an adaptive horizon answers mix what several memories have learned instead,
+  // where it is learned and the structure is full (PredictiveSummary::var_aleatoric);
+  // negative-binomial: its overdispersion alpha (y has the variance mu + alpha mu^2);
+  // zero-inflated-poisson: the probability pi of a structural zero; otherwise 0.
   double noise_variance = 0;
   double noise_variance_sd = 0;  // its posterior sd when learned; otherwise 0
 };

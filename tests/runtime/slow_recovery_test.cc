@@ -139,7 +139,6 @@ TEST(SlowRecovery, StuckSensorEndsWithItsRows) {
   expect_draws_as_wide_as_they_should(engine);
 }
 
-// Somewhat more rows a round than passes can gain on.
 // At 0, where y has no size of its own: the noise is not less than what the units round to, and the
 // posterior can be computed all along.
 TEST(SlowRecovery, SensorStuckAtZeroLeavesAPosterior) {
@@ -163,6 +162,7 @@ TEST(SlowRecovery, SensorStuckAtZeroLeavesAPosterior) {
   }
 }
 
+// Somewhat more rows a round than passes can gain on.
 TEST(SlowRecovery, AnswersStayWithAFastStream) {
   constexpr Index kWindow = 20'000;
   constexpr Index kRound = 64;
