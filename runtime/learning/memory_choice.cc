@@ -62,8 +62,7 @@ void MemoryChoice::start(const WindowCursor& cursor) noexcept {
   if (running_) return;
   running_ = true;
   evidence_.reset();
-  // Logarithms that are far off are those of no y there was.
-  noise_.reset(count_, response_ == Response::kGaussian);
+  noise_.reset(count_, true);
   for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->start(cursor.rows());
 }
 

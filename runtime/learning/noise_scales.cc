@@ -137,6 +137,7 @@ NoiseMixture NoiseScales::mixture(std::span<const double> variances) const noexc
     --count;
   }
   NoiseMixture mixture;
+  mixture.far = far_rows_;
   const auto add = [&mixture](const Part& part) {
     mixture.variance[mixture.components] = part.variance;
     mixture.weight[mixture.components++] = part.weight;

@@ -62,8 +62,9 @@ class NoiseScales {
     double variance = 0;     // 0: not known yet
     double variance_of = 1;  // so many rows
 
-    // Where all rows are far the memories will have learned it soon.
-    double share() const noexcept { return std::min(count / of_rows, 0.5); }
+    // None, however long there was none, would expect none ever; where all rows are far the
+    // memories will have learned it soon.
+    double share() const noexcept { return std::clamp(count / of_rows, 1e-6, 0.5); }
   };
 
   double far_variance(double largest) const noexcept;

@@ -161,7 +161,7 @@ double GaussianMixture::log_density(double y) const noexcept {
   for (std::size_t i = 0; i < components_; ++i) {
     const double z = (y - mean_) / sd_[i];
     terms[i] = -0.5 * z * z - std::log(sd_[i]);
-    if (weight_[i] > 0) terms[i] += std::log(weight_[i]);
+    terms[i] += weight_[i] > 0 ? std::log(weight_[i]) : -HUGE_VAL;
     largest = std::max(largest, terms[i]);
   }
   double sum = 0;

@@ -29,7 +29,7 @@ LogNormalNoise::LogNormalNoise(double dispersion, double relative_sd) noexcept {
 
 LogNormalMixture::LogNormalMixture(double m, double s, const GaussianMixture& logarithm,
                                    const LogNormalNoise& noise) noexcept
-    : m_(m), logarithm_(logarithm) {
+    : m_(m), logarithm_(logarithm), usual_(logarithm.components()) {
   const LogNormalMoments expected(m + noise.log_mean, s);
   mean_ = expected.mean;
   var_epistemic_ = expected.variance;
@@ -63,20 +63,22 @@ double LogNormalMixture::crps(double y) const noexcept {
   // EY drops out of the difference, which may be many orders of magnitude smaller.
   const double off = std::log(y) - m_;
   double score = 0;
-  for (std::size_t i = 0; i < logarithm_.components(); ++i) {
+  double weights = 0;
+  for (std::size_t i = 0; i < usual_; ++i) weights += logarithm_.weight(i);
+  for (std::size_t i = 0; i < usual_; ++i) {
     const double sd = logarithm_.sd(i);
     const double z = off / sd;
     double beyond = -normal_cdf(z - sd);
-    for (std::size_t j = 0; j < logarithm_.components(); ++j) {
+    for (std::size_t j = 0; j < usual_; ++j) {
       const double other = logarithm_.sd(j);
       const double both = std::sqrt(sd * sd + other * other);
-      beyond += logarithm_.weight(j) * normal_cdf(-sd * sd / both);
+      beyond += logarithm_.weight(j) / weights * normal_cdf(-sd * sd / both);
     }
     const double log_mean = m_ + 0.5 * sd * sd;
     // A mean that no number holds: neither does the score.
     if (log_mean > kMostLogMean && z < sd) return 1e300;
     const double mean = exponential(log_mean);
-    score += logarithm_.weight(i) * (y * (2 * normal_cdf(z) - 1) + 2 * mean * beyond);
+    score += logarithm_.weight(i) / weights * (y * (2 * normal_cdf(z) - 1) + 2 * mean * beyond);
   }
   return std::clamp(score, 0.0, 1e300);
 }

@@ -29,7 +29,9 @@ class LogNormalMixture {
   // of e^noise is most of all that of the widest part, though nearly no row were of it.
   LogNormalMixture(double m, double s, const NoiseMixture& mixture,
                    const LogNormalNoise& noise) noexcept
-      : LogNormalMixture(m, s, GaussianMixture(m, s * s, mixture), noise) {}
+      : LogNormalMixture(m, s, GaussianMixture(m, s * s, mixture), noise) {
+    if (mixture.far) --usual_;
+  }
 
   // Of e^x, e^-690 to e^690.
   static double exponential(double x) noexcept;
@@ -43,7 +45,8 @@ class LogNormalMixture {
   double log_density(double y) const noexcept;
   double quantile(const NormalLevel& level) const noexcept;  // 10^-300 to 10^300, about
   // Continuous ranked probability score of outcome y (closed form; of one log-normal Baran and
-  // Lerch 2015), at most 1e300.
+  // Lerch 2015), at most 1e300; without far rows, whose part alone would be larger than all
+  // numbers.
   double crps(double y) const noexcept;
 
  private:
@@ -55,6 +58,7 @@ class LogNormalMixture {
   double var_epistemic_;
   double var_aleatoric_;
   GaussianMixture logarithm_;
+  std::size_t usual_;  // components that are not of far rows
 };
 
 }  // namespace windhover

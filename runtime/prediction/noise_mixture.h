@@ -24,15 +24,17 @@ struct NoiseMixture {
   }
 
   // The same in fewer numbers, for whoever keeps an answer.
-  static constexpr std::size_t kNumbers = 2 * kMost;
+  static constexpr std::size_t kNumbers = 2 * kMost + 1;
   void write(double* to) const noexcept {
     std::ranges::copy(variance, to);
     std::ranges::copy(weight, to + kMost);
+    to[2 * kMost] = far ? 1 : 0;
   }
   static NoiseMixture read(const double* from) noexcept {
     NoiseMixture mixture;
     std::copy_n(from, kMost, mixture.variance.begin());
     std::copy_n(from + kMost, kMost, mixture.weight.begin());
+    mixture.far = from[2 * kMost] > 0;
     while (mixture.components < kMost && mixture.weight[mixture.components] > 0) {
       ++mixture.components;
     }
@@ -40,13 +42,14 @@ struct NoiseMixture {
   }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.value(components);
+    visitor.values(components, far);
     components = std::min<std::uint32_t>(components, kMost);  // whatever a damaged copy says
     visitor.visit(variance.data(), kMost);
     visitor.visit(weight.data(), kMost);
   }
 
   std::uint32_t components = 0;
+  bool far = false;  // whether the last one is of rows that are not like the others
   std::array<double, kMost> variance{};
   std::array<double, kMost> weight{};  // 0 beyond the components
 };
