@@ -96,13 +96,14 @@ struct Quiet {
 
 double number_or_0(const Json& figure) { return figure.is_number() ? figure.get<double>() : 0; }
 
-// On a thread that has a processor whenever it wants one, as far as the system permits: the client
-// is on another machine in earnest, and how long it waits for one of this would hide what the
-// server does. Whether it was permitted.
-bool ask_promptly(QuestionSource& questions, double seconds) {
+// On a thread that is given a processor soon: the client is on another machine in earnest, and how
+// long it waits for one of this would hide what the server does. Under FIFO only where that was
+// asked for: whatever else this machine does would wait. Whether it was permitted.
+bool ask_promptly(QuestionSource& questions, double seconds, bool real_time) {
   const auto asks = [&] {
     (void)configure_this_thread({.name = "asks", .slice = std::chrono::microseconds(100)});
-    const bool first = configure_this_thread({.name = "asks", .fifo_priority = 1}) == 0;
+    const bool first =
+        real_time && configure_this_thread({.name = "asks", .fifo_priority = 1}) == 0;
     questions.ask(seconds);
     return first;
   };
@@ -129,7 +130,7 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
   const IngestSpan ingest(served);
   const std::uint64_t pauses = served.server().counters().get(IoCounter::kTurnPauses);
   const ProcessSpan span;
-  const bool promptly = ask_promptly(questions, o.seconds > 0 ? o.seconds : 5);
+  const bool promptly = ask_promptly(questions, o.seconds > 0 ? o.seconds : 5, o.real_time);
   Json process = span.figures();
   rows.check();
   const Json came = newcomers.figures();

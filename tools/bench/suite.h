@@ -30,7 +30,7 @@ struct BenchOptions {
   std::vector<std::string> parts;          // durable: of its parts these
   std::vector<std::uint64_t> window_rows;  // durable: of the windows that are started with
   std::vector<std::uint32_t> models;       // models: so many behind one server; several
-  bool real_time = false;     // query: locked memory, FIFO, pinned, as far as permitted
+  bool real_time = false;  // query: locked memory, FIFO, pinned, as far as permitted; hostile: FIFO
   bool unix_sockets = false;  // ingest, query: instead of TCP over loopback
 };
 
