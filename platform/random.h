@@ -29,6 +29,7 @@ enum class Purpose : std::uint16_t {
   kTest = 7,
   kInitialState = 8,
   kPriorDraw = 9,
+  kMemory = 10,
 };
 
 struct RandomPosition {

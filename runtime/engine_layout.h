@@ -79,8 +79,9 @@ struct Parts {
     const bool shared = config.structure == Structure::kDiagonal;
     const std::uint32_t dimension = shared ? 0 : config.model.dimension();
     const std::uint32_t features = shared ? 0 : config.model.features;
+    const std::uint32_t memories = MemoryChoice::memories(config);
     return arena.make_array<Posterior>(Snapshots<Posterior>::slots_for(readers_in_all(config)),
-                                       arena, dimension, features, config.retained_draws);
+                                       arena, dimension, features, config.retained_draws, memories);
   }
   static AnySampler* make_sampler(Arena& arena, const EngineConfig& config) noexcept {
     if (!keeps_window(config.horizon) || config.structure == Structure::kDiagonal) return nullptr;

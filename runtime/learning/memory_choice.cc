@@ -1,18 +1,42 @@
 #include "windhover/runtime/learning/memory_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
+#include "windhover/platform/random.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
 
 namespace {
 
-// Of the shortest memory: fewer rows say too little of D parameters.
-constexpr std::uint64_t kLeastRows = 48;
-constexpr std::uint64_t kRowsAParameter = 4;
+// Memories of N, N / 2, N / 4, ... rows, down to so many: fewer say too little of D parameters.
+std::uint32_t memories_down_to(std::uint64_t least, std::uint64_t rows_a_parameter,
+                               const EngineConfig& config) noexcept {
+  least = std::max(least, rows_a_parameter * config.model.dimension());
+  std::uint32_t count = 1;
+  for (std::uint64_t rows = config.window_size / 2; rows >= least; rows /= 2) ++count;
+  return std::min(count, MemoryChoice::kMost);
+}
+
+// One that is believed less is left out.
+constexpr double kLeastWeight = 1e-9;
+
+// That posteriors of chains can stand on.
+std::uint32_t choosable(const EngineConfig& config) noexcept {
+  return memories_down_to(48, 4, config);
+}
+
+// Another normal number for each draw of the posterior, the same ones every time.
+void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap numbers) noexcept {
+  fill_normals(seed, {memory, 0, Purpose::kMemory},
+               {numbers.data(), static_cast<std::size_t>(numbers.size())});
+  numbers.array() -= numbers.mean();
+  numbers *= std::sqrt(static_cast<double>(numbers.size()) / numbers.squaredNorm());
+}
 
 double weight_of(const RowLayout& layout, const RowBatch& batch) noexcept {
   if (!layout.has_weight()) return static_cast<double>(batch.count);
@@ -25,22 +49,31 @@ double weight_of(const RowLayout& layout, const RowBatch& batch) noexcept {
 
 }  // namespace
 
+std::uint32_t MemoryChoice::memories(const EngineConfig& config) noexcept {
+  if (config.horizon != Horizon::kAdaptive || config.structure == Structure::kDiagonal) return 0;
+  return is_normal(find_model(config.model.name)->response) ? memories_down_to(24, 2, config)
+                                                            : choosable(config);
+}
+
 MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
                            const Estimator& estimator) noexcept
     : estimator_(estimator),
       dimension_(config.model.dimension()),
       spread_(config.forgetting_spread),
+      count_(memories(config)),
+      choosable_(choosable(config)),
       scratch_(arena, dimension_),
-      response_(find_model(config.model.name)->response) {
-  const std::uint64_t least = std::max(kLeastRows, kRowsAParameter * dimension_);
+      weights_(count_),
+      response_(find_model(config.model.name)->response),
+      seed_(config.seed),
+      draws_(config.retained_draws),
+      normals_(arena.allocate<double>(std::size_t{count_} * draws_).data()) {
   std::uint64_t rows = config.window_size;
-  do {
+  for (std::uint32_t i = 0; i < count_; ++i, rows /= 2) {
     // The longest is a window, in which every row counts once.
-    const bool as_many = count_ == 0 || spread_ == ForgettingSpread::kSampling;
-    memories_[count_++] =
-        arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, as_many);
-    rows /= 2;
-  } while (rows >= least && count_ < kMost);
+    const bool as_many = i == 0 || spread_ == ForgettingSpread::kSampling;
+    memories_[i] = arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, as_many);
+  }
 }
 
 std::uint64_t MemoryChoice::most_rows() const noexcept {
@@ -62,7 +95,9 @@ void MemoryChoice::start(const WindowCursor& cursor) noexcept {
   if (running_) return;
   running_ = true;
   evidence_.reset();
-  noise_.reset(count_, true);
+  weights_.reset();
+  noise_.reset(count_);
+  fill_normals();
   for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->start(cursor.rows());
 }
 
@@ -77,9 +112,11 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
       visit(batch, weight_of(cursor.layout(), batch));
     }
   };
-  if (normal()) noise_.begin_take(dispersions());
+  take_rows_ = head - first;
+  const Numbers variances = dispersions();
+  if (normal()) noise_.begin_take({variances.data(), count_});
   for_batches([&](const RowBatch& batch, double weight) {
-    std::array<double, kMost> losses{};
+    Numbers losses{};
     if (normal()) {
       compare_normal(batch, model, losses);
     } else {
@@ -88,46 +125,93 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
       }
     }
     evidence_.add(losses);
+    weights_.add(losses, batch.count);
   });
   if (normal()) noise_.end_take();
   evidence_.end_take();
+  Numbers worth;
+  for (std::uint32_t i = 0; i < count_; ++i) worth[i] = memories_[i]->worth();
+  weights_.end_take({worth.data(), count_});
   for_batches([&](const RowBatch& batch, double weight) {
     for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->learn(batch, weight, model);
   });
-  const std::uint32_t before = std::exchange(chosen_, evidence_.choose(chosen_, count_));
+  const std::uint32_t before = std::exchange(chosen_, evidence_.choose(chosen_, choosable_));
   return chosen_ != before;
 }
 
-void MemoryChoice::compare_normal(const RowBatch& batch, Model& model,
-                                  std::array<double, kMost>& losses) noexcept {
-  std::array<PredictiveResidual, MemoryFilter::kMostRows> rows;
-  const auto of_batch = std::span(rows).first(batch.count);
+void MemoryChoice::compare_normal(const RowBatch& batch, Model& model, Numbers& losses) noexcept {
+  std::array<Residuals, kMost> of;
   for (std::uint32_t i = 0; i < count_; ++i) {
-    memories_[i]->residuals(batch, model, rows.data());
-    for (PredictiveResidual& row : of_batch) row.weight *= estimator_.done().weight_ratio();
-    for (const PredictiveResidual& row : of_batch) losses[i] += row.weight * noise_.loss(row);
-    if (i != chosen_) continue;
-    for (const PredictiveResidual& row : of_batch) noise_.add(row);
+    memories_[i]->residuals(batch, model, of[i].data());
+    for (PredictiveResidual& row : std::span(of[i]).first(batch.count)) {
+      row.weight *= estimator_.done().weight_ratio();
+      losses[i] += row.weight * noise_.loss(row);
+    }
   }
+  for (std::size_t row = 0; row < batch.count; ++row) noise_.add(averaged(of, row));
 }
 
-std::array<double, MemoryChoice::kMost> MemoryChoice::dispersions() const noexcept {
-  std::array<double, kMost> all{};
-  for (std::uint32_t i = 0; i < count_; ++i) all[i] = memories_[i]->dispersion();
+PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of,
+                                          std::size_t row) const noexcept {
+  PredictiveResidual all = of[chosen_][row];
+  all.error = 0;
+  for (std::uint32_t i = 0; i < count_; ++i) all.error += weights_[i] * of[i][row].error;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    const double apart = of[i][row].error - all.error;
+    all.variance += weights_[i] * apart * apart;
+  }
+  return all;
+}
+
+MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
+  Numbers all{};
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    const bool shorter = i > 0 && memories_[i]->rows() < take_rows_;
+    all[i] = shorter ? all[i - 1] : memories_[i]->dispersion();
+  }
   return all;
 }
 
 NoiseMixture MemoryChoice::noise() const noexcept {
-  const bool served = normal() && running_ && estimator_.dispersion().learned();
-  return served ? noise_.mixture(dispersions()) : NoiseMixture();
+  if (!normal() || !estimator_.dispersion().learned()) return {};
+  const Numbers variances = dispersions();
+  return noise_.mixture({variances.data(), count_});
+}
+
+void MemoryChoice::fill_normals() noexcept {
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    fill_standard_normals(seed_, i, VectorMap(normals_ + std::size_t{i} * draws_, draws_));
+  }
+}
+
+void MemoryChoice::average(Posterior& posterior) noexcept {
+  if (!running_) return;
+  posterior.noise = noise();
+  const Index d = dimension_;
+  const auto centre = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
+  VectorMap mean(scratch_.moved, d);
+  mean.setZero();
+  for (std::uint32_t i = 0; i < count_; ++i) mean += weights_[i] * centre(i);
+  // One of them has overflowed: the estimates stand for themselves.
+  if (!mean.allFinite()) return;
+  VectorMap(posterior.average.shift(), d) = mean - centre(estimated_);
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (weights_[i] < kLeastWeight) continue;
+    const MemoryAverage::Column column = posterior.average.add();
+    VectorMap(column.direction, d) = std::sqrt(weights_[i]) * (centre(i) - mean);
+    std::copy_n(normals_ + std::size_t{i} * draws_, draws_, column.normals);
+  }
 }
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 5);
-  visitor.values(chosen_, running_);
-  chosen_ = std::min(chosen_, count_ - 1);  // whatever a damaged copy says
+  visitor.section("choice of a memory", 6);
+  visitor.values(chosen_, estimated_, running_, take_rows_);
+  chosen_ = std::min(chosen_, choosable_ - 1);  // whatever a damaged copy says
+  estimated_ = std::min(estimated_, choosable_ - 1);
   evidence_.visit_state(visitor);
+  weights_.visit_state(visitor);
   noise_.visit_state(visitor);
+  if (visitor.restores()) fill_normals();
   for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->visit_state(visitor);
 }
 

@@ -11,7 +11,9 @@
 #include "windhover/runtime/learning/learner_worker.h"
 #include "windhover/runtime/learning/memory_evidence.h"
 #include "windhover/runtime/learning/memory_filter.h"
+#include "windhover/runtime/learning/memory_weights.h"
 #include "windhover/runtime/learning/noise_scales.h"
+#include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/window/window_cursor.h"
 
 namespace windhover {
@@ -19,7 +21,14 @@ namespace windhover {
 // Memories of N, N / 2, N / 4, ... rows are each followed by a filter. All rows that are taken in
 // together are predicted before any of them is learned from, as the answers were that were served
 // meanwhile: who is allowed to learn from half of them first takes what they share for a reason to
-// remember little. The memory that is chosen is the one that no other has beaten (MemoryEvidence).
+// remember little. The memory that is chosen is the one that no other has beaten (MemoryEvidence):
+// the posterior is that of its rows. The shortest of all are not chosen, as their rows would say
+// little of what a chain asks for.
+//
+// Predictions are averaged over all of them (MemoryWeights; Hoeting et al. 1999, Bayesian model
+// averaging), by mean and covariance: centred where the centres are on average, and wider by what
+// they differ. The rest of the covariance is that of the chosen one.
+//
 // Of rows with weights information and evidence are those of as many equal rows as the average is
 // as certain as (AnchorSums::weight_ratio()).
 //
@@ -30,6 +39,9 @@ class MemoryChoice {
   static constexpr std::uint32_t kMost = MemoryEvidence::kMost;
   static constexpr std::uint64_t kMostRows = 4096;
 
+  // Of an engine with this configuration: 0, unless its horizon is adaptive.
+  static std::uint32_t memories(const EngineConfig& config) noexcept;
+
   MemoryChoice(Arena& arena, const EngineConfig& config, const Estimator& estimator) noexcept;
 
   void reset() noexcept;
@@ -38,7 +50,7 @@ class MemoryChoice {
   void start(const WindowCursor& cursor) noexcept;
   // They begin anew with the next start(); until then the longest is chosen.
   void forget() noexcept {
-    chosen_ = 0;
+    chosen_ = estimated_ = 0;
     running_ = false;
   }
   // The published rows [first, head) are about to be taken in: the newest most_rows() of them
@@ -46,38 +58,58 @@ class MemoryChoice {
   bool take(const WindowCursor& cursor, std::uint64_t first, std::uint64_t head,
             LearnerWorker& worker) noexcept;
 
+  // The estimates are of the rows of the memory that is chosen now.
+  void refreshed() noexcept { estimated_ = chosen_; }
+
   std::uint64_t rows() const noexcept { return memories_[chosen_]->rows(); }
   // All rows alike where the longest memory is chosen, otherwise by their age.
   AgeWeights ages() const noexcept {
     return chosen_ == 0 ? AgeWeights() : AgeWeights(rows(), spread_);
   }
 
-  // Of a normal y with a variance that is learned, what all memories together say of it once they
-  // have begun.
-  NoiseMixture noise() const noexcept;
+  // What predictions are averaged over, once memories have begun, in transformed units; and of a
+  // normal y with a variance that is learned the noise. Complexity O(memories x (draws + D)).
+  void average(Posterior& posterior) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
+  using Numbers = std::array<double, kMost>;
+  using Residuals = std::array<PredictiveResidual, MemoryFilter::kMostRows>;
+
   bool normal() const noexcept { return is_normal(response_); }
-  std::array<double, kMost> dispersions() const noexcept;
-  // The losses of the memories, of rows of a normal y; what the chosen one said is learned from.
-  void compare_normal(const RowBatch& batch, Model& model,
-                      std::array<double, kMost>& losses) noexcept;
+  // Those of memories that are shorter than a take say nothing of the rows at its end: they are the
+  // shortest longer one's.
+  Numbers dispersions() const noexcept;
+  NoiseMixture noise() const noexcept;
+  void fill_normals() noexcept;
+  // The same row as all memories together have predicted it.
+  PredictiveResidual averaged(const std::array<Residuals, kMost>& of,
+                              std::size_t row) const noexcept;
+  // The losses of the memories, of rows of a normal y; the noise of what was served is learned from
+  // them.
+  void compare_normal(const RowBatch& batch, Model& model, Numbers& losses) noexcept;
   // kMostRows, or fewer of so many parameters that chains and answers would wait for long.
   std::uint64_t most_rows() const noexcept;
 
   const Estimator& estimator_;
   std::uint32_t dimension_;
   ForgettingSpread spread_;
-  std::uint32_t count_ = 0;
+  std::uint32_t count_;
+  std::uint32_t choosable_;  // the longest, that posteriors of chains can stand on
   std::uint32_t chosen_ = 0;
+  std::uint32_t estimated_ = 0;  // whose rows the estimates are of
   bool running_ = false;
+  std::uint64_t take_rows_ = 0;  // of the newest take
   MemoryFilter::Scratch scratch_;
   std::array<MemoryFilter*, kMost> memories_{};
   MemoryEvidence evidence_;
+  MemoryWeights weights_;
   Response response_;
   NoiseScales noise_;
+  std::uint64_t seed_;
+  std::uint32_t draws_;
+  double* normals_;  // draws x memories, by memories: of mean 0 and variance 1
 };
 
 }  // namespace windhover

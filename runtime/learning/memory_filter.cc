@@ -103,14 +103,18 @@ void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noe
   model.set_dispersion(dispersion());
   model.add_curvature(batch, centre_, nullptr, 1.0, sums);
   stale_ += batch.count;
-  if (stale_ >= dimension_ / 2) refresh();
+  const bool due = stale_ >= dimension_ / 2;
+  // The curvature at the old centre says little of a row that comes as a surprise.
+  const bool told = due && model.quadratic();
+  if (told) refresh();
   const double usual = scales_ ? usual_share(batch, model) : 1.0;
-  const double after = move(batch, 1 - keep, sums.loss, model);
+  const double after = move(batch, 1 - keep, sums.loss, told, model);
   // What the rows said to the centre is not noise: of a normal y a residual before, times the one
   // after, is on average what the noise is.
   if (scales_ && sums.loss > 0) {
     learn_dispersion(weight, usual * sums.squares * std::sqrt(after / sums.loss));
   }
+  if (due && !told) refresh();
 }
 
 double MemoryFilter::usual_share(const RowBatch& batch, Model& model) const noexcept {
@@ -122,8 +126,8 @@ double MemoryFilter::usual_share(const RowBatch& batch, Model& model) const noex
   double all = 0;
   for (std::size_t i = 0; i < batch.count; ++i) {
     const double most = kMostDispersions * (dispersion() + rows[i].variance);
-    usual += rows[i].weight * std::min(rows[i].square, most);
-    all += rows[i].weight * rows[i].square;
+    usual += rows[i].weight * std::min(rows[i].square(), most);
+    all += rows[i].weight * rows[i].square();
   }
   return all > 0 && std::isfinite(all) ? usual / all : 1.0;
 }
@@ -142,9 +146,12 @@ void MemoryFilter::refresh() noexcept {
   if (ok(scratch_.factor.compute(scratch_.precision))) scratch_.factor.inverse(1.0, covariance_);
 }
 
-// Armijo's rule with 1/2, which a parabola meets up to the best point: a row whose like has not
-// been seen would throw the centre far off.
-double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, Model& model) noexcept {
+// Newton's step where P has been told of the batch. Otherwise P's, as long as is best of P and the
+// batch together: of one row with a normal y that is Kalman's. Then Armijo's rule with 1/2, which a
+// parabola meets up to its best point: a row whose like has not been seen would throw the centre
+// far off.
+double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, bool told,
+                          Model& model) noexcept {
   constexpr int kMostHalvings = 30;
   const Index d = dimension_;
   const double scale = exponent() / divisor();
@@ -161,10 +168,18 @@ double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, Mode
   kernels().symmetric_product(covariance_, dimension_, 1.0, scratch_.gradient, scratch_.step);
   const double slope = ConstVectorMap(scratch_.step, d).dot(ConstVectorMap(scratch_.gradient, d));
   const double before = objective(centre_, loss);
-  double length = 1;
-  for (int i = 0; i < kMostHalvings; ++i, length *= 0.5) {
+  const auto loss_after = [&](double length) {
     for (Index j = 0; j < d; ++j) scratch_.moved[j] = centre_[j] - length * scratch_.step[j];
-    const double there = model.loss_sum(batch, scratch_.moved);
+    return model.loss_sum(batch, scratch_.moved);
+  };
+  double length = 1;
+  if (!told && slope > 0) {
+    const double whole = loss_after(1);
+    const double curvature = 2 * (objective(scratch_.moved, whole) - before + slope);
+    if (std::isfinite(curvature)) length = slope / (slope + std::max(curvature, 0.0));
+  }
+  for (int i = 0; i < kMostHalvings; ++i, length *= 0.5) {
+    const double there = loss_after(length);
     // Never true of what is not a number.
     if (!(objective(scratch_.moved, there) <= before - 0.5 * length * slope)) continue;
     std::copy_n(scratch_.moved, d, centre_);

@@ -37,6 +37,9 @@ class MemoryFilter {
                Scratch& scratch, std::uint64_t rows, bool counts_as_many) noexcept;
 
   std::uint64_t rows() const noexcept { return rows_; }
+  const double* centre() const noexcept { return centre_; }
+  // Equal rows that those seen so far are worth, by their age.
+  double worth() const noexcept { return squares_ > 0 ? count_ * count_ / squares_ : 0.0; }
 
   void reset() noexcept;
   // Goes on from the estimator's posterior, of so many rows.
@@ -61,8 +64,9 @@ class MemoryFilter {
   double exponent() const noexcept;
   void refresh() noexcept;
   // Steps, and returns the loss of the batch, dispersion 1, at the new centre; `loss` is that at
-  // the old one, where its gradient is in the scratch. The prior is `fresh` parts anew.
-  double move(const RowBatch& batch, double fresh, double loss, Model& model) noexcept;
+  // the old one, where its gradient is in the scratch. The prior is `fresh` parts anew. `told`:
+  // whether P is that of the batch as well.
+  double move(const RowBatch& batch, double fresh, double loss, bool told, Model& model) noexcept;
   // Of the batch's squared residuals, what is not of far rows.
   double usual_share(const RowBatch& batch, Model& model) const noexcept;
   void learn_dispersion(double weight, double squares) noexcept;

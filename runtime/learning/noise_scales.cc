@@ -5,9 +5,37 @@
 
 namespace windhover {
 
-void NoiseScales::reset(std::size_t count, bool far_rows) noexcept {
-  count_ = static_cast<std::uint32_t>(count);
-  far_rows_ = far_rows;
+namespace {
+
+struct Part {
+  double variance;
+  double weight;
+};
+
+// Ascending parts: two neighbours become one where that changes least.
+void merge_neighbours(Part* parts, std::size_t count) noexcept {
+  std::size_t at = 0;
+  double least = HUGE_VAL;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    const Part& a = parts[i];
+    const Part& b = parts[i + 1];
+    const double apart = std::log(b.variance / a.variance);
+    const double change = a.weight * b.weight / (a.weight + b.weight) * apart * apart;
+    if (change < least) {
+      least = change;
+      at = i;
+    }
+  }
+  const Part& a = parts[at];
+  const Part& b = parts[at + 1];
+  const double weight = a.weight + b.weight;
+  parts[at] = {(a.weight * a.variance + b.weight * b.variance) / weight, weight};
+  std::copy(parts + at + 2, parts + count, parts + at + 1);
+}
+
+}  // namespace
+
+void NoiseScales::reset(std::size_t count) noexcept {
   far_ = next_far_ = {};
   weights_.fill(0);
   std::fill_n(weights_.begin(), count, 1 / static_cast<double>(count));
@@ -15,17 +43,18 @@ void NoiseScales::reset(std::size_t count, bool far_rows) noexcept {
 }
 
 // Such rows are not those that a memory is about to learn to be usual.
-double NoiseScales::far_variance(double largest) const noexcept {
+double NoiseScales::far_variance(std::span<const double> variances) const noexcept {
   constexpr double kAtFirst = 100;
   constexpr double kAtLeast = 10;
+  const double largest = std::ranges::max(variances);
   return std::max(far_.variance > 0 ? far_.variance : kAtFirst * largest, kAtLeast * largest);
 }
 
 void NoiseScales::begin_take(std::span<const double> variances) noexcept {
-  std::ranges::copy(variances.first(count_), variances_.begin());
-  variances_[count_] =
-      far_variance(*std::max_element(variances.begin(), variances.begin() + count_));
-  share_ = far_rows_ ? far_.share() : 0.0;
+  count_ = variances.size();
+  std::ranges::copy(variances, variances_.begin());
+  variances_[count_] = far_variance(variances);
+  share_ = far_.share();
   next_ = weights_;
   next_far_ = far_;
   if (next_far_.variance == 0) next_far_.variance = variances_[count_];
@@ -33,21 +62,22 @@ void NoiseScales::begin_take(std::span<const double> variances) noexcept {
 
 double NoiseScales::loss(const PredictiveResidual& row) const noexcept {
   constexpr double kUnderflow = 1e-290;
-  const auto density = [&](std::uint32_t i) {
+  const auto density = [&](std::size_t i) {
     const double precision = 1 / (variances_[i] + row.variance);
-    return std::sqrt(precision) * std::exp(-0.5 * precision * row.square);
+    return std::sqrt(precision) * std::exp(-0.5 * precision * row.square());
   };
   double sum = 0;
-  for (std::uint32_t i = 0; i < count_; ++i) sum += weights_[i] * density(i);
+  for (std::size_t i = 0; i < count_; ++i) sum += weights_[i] * density(i);
   sum = (1 - share_) * sum + share_ * density(count_);
   if (sum > kUnderflow) return -std::log(sum);
   // So far off for all that one alone counts.
   double least = HUGE_VAL;
-  for (std::uint32_t i = 0; i <= count_; ++i) {
+  for (std::size_t i = 0; i <= count_; ++i) {
     const double weight = i < count_ ? (1 - share_) * weights_[i] : share_;
     if (!(weight > 0)) continue;
     const double variance = variances_[i] + row.variance;
-    least = std::min(least, 0.5 * (std::log(variance) + row.square / variance) - std::log(weight));
+    least =
+        std::min(least, 0.5 * (std::log(variance) + row.square() / variance) - std::log(weight));
   }
   return least;
 }
@@ -55,9 +85,9 @@ double NoiseScales::loss(const PredictiveResidual& row) const noexcept {
 void NoiseScales::add(const PredictiveResidual& row) noexcept {
   std::array<double, kMost + 1> logs;
   double largest = -HUGE_VAL;
-  for (std::uint32_t i = 0; i <= count_; ++i) {
+  for (std::size_t i = 0; i <= count_; ++i) {
     const double variance = variances_[i] + row.variance;
-    logs[i] = -0.5 * (std::log(variance) + row.square / variance);
+    logs[i] = -0.5 * (std::log(variance) + row.square() / variance);
     largest = std::max(largest, logs[i]);
   }
   // Too far off to compute with: it says nothing.
@@ -67,19 +97,19 @@ void NoiseScales::add(const PredictiveResidual& row) noexcept {
   Numbers said;
   double most = 0;
   double mean = 0;
-  for (std::uint32_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < count_; ++i) {
     said[i] = (1 - share_) * std::exp(logs[i] - largest) + far;
     most = std::max(most, said[i]);
     mean += next_[i] * said[i];
   }
   if (!(mean > 0)) return;
-  if (far_rows_) add_to_far(row, std::min(1.0, far / mean));
+  add_to_far(row, std::min(1.0, far / mean));
   double sum = 0;
-  for (std::uint32_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < count_; ++i) {
     sum += next_[i] *= std::pow(said[i] / most, row.weight);
   }
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    next_[i] = (1 - kShare) * next_[i] / sum + kShare / count_;
+  for (std::size_t i = 0; i < count_; ++i) {
+    next_[i] = (1 - kShare) * next_[i] / sum + kShare / static_cast<double>(count_);
   }
 }
 
@@ -96,63 +126,32 @@ void NoiseScales::add_to_far(const PredictiveResidual& row, double likely) noexc
   }
   const double weight = likely * row.weight;
   if (!(weight > 0)) return;
-  const double usual = *std::max_element(variances_.begin(), variances_.begin() + count_);
-  const double square = std::min(row.square, kMostFar * usual);
+  const double usual = std::ranges::max(std::span(variances_).first(count_));
+  const double square = std::min(row.square(), kMostFar * usual);
   far.variance += (square - far.variance) * (weight / (far.variance_of + weight));
   far.variance_of = std::min(far.variance_of + weight, kFarRemembered);
 }
 
 NoiseMixture NoiseScales::mixture(std::span<const double> variances) const noexcept {
-  struct Part {
-    double variance;
-    double weight;
-  };
   std::array<Part, kMost> parts;
-  std::size_t count = count_;
-  const double share = far_rows_ ? far_.share() : 0.0;
+  std::size_t count = variances.size();
+  const double share = far_.share();
   for (std::size_t i = 0; i < count; ++i) parts[i] = {variances[i], (1 - share) * weights_[i]};
-  std::sort(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count),
-            [](const Part& a, const Part& b) { return a.variance < b.variance; });
-  // Neighbours become one where that changes least.
-  while (count + (far_rows_ ? 1 : 0) > NoiseMixture::kMost) {
-    std::size_t at = 0;
-    double least = HUGE_VAL;
-    for (std::size_t i = 0; i + 1 < count; ++i) {
-      const Part& a = parts[i];
-      const Part& b = parts[i + 1];
-      const double apart = std::log(b.variance / a.variance);
-      const double change = a.weight * b.weight / (a.weight + b.weight) * apart * apart;
-      if (change < least) {
-        least = change;
-        at = i;
-      }
-    }
-    Part& a = parts[at];
-    const Part& b = parts[at + 1];
-    const double weight = a.weight + b.weight;
-    a = {(a.weight * a.variance + b.weight * b.variance) / weight, weight};
-    std::copy(parts.begin() + static_cast<std::ptrdiff_t>(at) + 2,
-              parts.begin() + static_cast<std::ptrdiff_t>(count),
-              parts.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    --count;
-  }
+  std::ranges::sort(std::span(parts).first(count), {}, &Part::variance);
+  for (; count + 1 > NoiseMixture::kMost; --count) merge_neighbours(parts.data(), count);
   NoiseMixture mixture;
-  mixture.far = far_rows_;
   const auto add = [&mixture](const Part& part) {
     mixture.variance[mixture.components] = part.variance;
     mixture.weight[mixture.components++] = part.weight;
   };
   for (std::size_t i = 0; i < count; ++i) add(parts[i]);
-  if (far_rows_)
-    add({far_variance(*std::max_element(variances.begin(), variances.begin() + count_)), share});
+  add({far_variance(variances), share});
   return mixture;
 }
 
 void NoiseScales::visit_state(StateVisitor& visitor) noexcept {
-  visitor.value(count_);
-  count_ = std::min<std::uint32_t>(count_, kMost);  // whatever a damaged copy says
   visitor.visit(weights_.data(), kMost);
-  visitor.values(far_rows_, far_.count, far_.of_rows, far_.variance, far_.variance_of);
+  visitor.values(far_.count, far_.of_rows, far_.variance, far_.variance_of);
   next_ = weights_;
   next_far_ = far_;
 }

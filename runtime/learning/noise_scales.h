@@ -16,7 +16,7 @@ namespace windhover {
 
 // The variances that several memories have learned, mixed by how well each has predicted the rows
 // (fixed share: Herbster and Warmuth 1998): a short memory knows that the stream has become calm or
-// wild, a long one what is usual. Beside them there may be far rows (a contaminated normal, Tukey
+// wild, a long one what is usual. Beside them there are far rows (a contaminated normal, Tukey
 // 1960): how many of all, and how far they scatter, is learned from how likely each row was one of
 // them. What one variance does not know of all this costs tenths of a nat a row, and whole ones
 // where outliers are gross.
@@ -25,10 +25,10 @@ namespace windhover {
 // Invariant: weights add up to 1 and none is less than kShare / count. One thread. O(count) a row.
 class NoiseScales {
  public:
-  static constexpr std::size_t kMost = 12;
+  static constexpr std::size_t kMost = 14;
 
-  // Of so many memories, all alike; with far rows, or without.
-  void reset(std::size_t count, bool far_rows) noexcept;
+  // Of so many memories, all alike.
+  void reset(std::size_t count) noexcept;
   // Rows come that were predicted while the variances were these.
   void begin_take(std::span<const double> variances) noexcept;
   // -log of the density of one row, up to a constant.
@@ -67,14 +67,13 @@ class NoiseScales {
     double share() const noexcept { return std::clamp(count / of_rows, 1e-6, 0.5); }
   };
 
-  double far_variance(double largest) const noexcept;
+  double far_variance(std::span<const double> variances) const noexcept;
   void add_to_far(const PredictiveResidual& row, double likely) noexcept;
 
-  std::uint32_t count_ = 0;
-  bool far_rows_ = false;
   Numbers weights_{};
   FarRows far_;
   // Of the take at hand: both after its rows so far, and its variances, the far rows' last.
+  std::size_t count_ = 0;
   Numbers next_{};
   FarRows next_far_;
   double share_ = 0;  // of far rows

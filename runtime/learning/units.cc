@@ -76,6 +76,7 @@ void to_units_of_target(const ParameterLayout& layout, const TargetTransform& ta
     of.prior_precision[j] /= scale * scale;
     double* deviations = p.deviations + j * p.draws;
     for (std::size_t m = 0; m < p.draws; ++m) deviations[m] *= scale;
+    p.average.scale(static_cast<std::uint32_t>(j), scale);
   }
   if (layout.constant) {
     p.mean[p.dimension - 1] += target.shift;

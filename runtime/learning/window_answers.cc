@@ -24,7 +24,6 @@ void WindowLearner::publish() noexcept {
   const WindowPass& pass = sums_.pass();
   Posterior& posterior =
       publisher_.begin(estimator_, ensemble_.chains().draws(), *models_[0], pass.scores());
-  if (memory_choice_ != nullptr) posterior.noise = memory_choice_->noise();
   Evidence e;
   run_.describe(posterior, e);
   Provenance& p = posterior.provenance;
@@ -58,6 +57,7 @@ void WindowLearner::publish() noexcept {
   p.reason = judgement.reason;
   p.ou_ratio = judgement.spread_ratio;
   if (e.network) describe_by_draws(posterior);
+  if (memory_choice_ != nullptr) memory_choice_->average(posterior);
   publisher_.end(posterior, estimator_, *models_[0]);
   dirty_ = false;
 }

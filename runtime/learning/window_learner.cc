@@ -183,6 +183,7 @@ void WindowLearner::begin_sweep(bool resting, std::uint64_t interval) noexcept {
 // The sums of the pass become estimates, and the chains follow.
 void WindowLearner::complete_pass() noexcept {
   const PassResult pass = sums_.complete_pass(run_.sampling());
+  if (memory_choice_ != nullptr) memory_choice_->refreshed();
   Interlude* const background = run_.background_moves();
   const double replaced = run_.law_moved() ? 1.0 : pass.replaced;
   const bool noise_known = !ensemble_.mover().damping().lost_in_pass() &&

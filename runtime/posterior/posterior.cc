@@ -31,6 +31,7 @@ void Posterior::copy_from(const Posterior& other) noexcept {
   for (std::size_t i = 0; i < to.size(); ++i) std::copy_n(from[i], dimension, to[i]);
   std::copy_n(other.deviations, std::size_t{dimension} * draws, deviations);
   inverse_factor.copy_from(other.inverse_factor);
+  average.copy_from(other.average);
   std::ranges::copy(other.transform.shift, transform.shift.begin());
   std::ranges::copy(other.transform.inverse_scale, transform.inverse_scale.begin());
   n = other.n;
@@ -54,6 +55,7 @@ void Posterior::visit_state(StateVisitor& visitor) noexcept {
   for (double* column : parameters.all()) visitor.visit(column, dimension);
   visitor.visit(deviations, std::size_t{dimension} * draws);
   inverse_factor.visit_copy(visitor);
+  average.visit_state(visitor);
   transform.visit_state(visitor);
   visit_provenance(visitor, provenance);
 }

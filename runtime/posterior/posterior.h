@@ -10,6 +10,7 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/posterior/draw_table.h"
+#include "windhover/runtime/posterior/memory_average.h"
 #include "windhover/runtime/prediction/noise_mixture.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/samplers/linear_algebra/inverse_factor.h"
@@ -51,14 +52,15 @@ struct ParameterColumns {
 // mean, parameters, deviations, factor and transform: whoever reads these asks shared.any() first.
 struct Posterior {
   Posterior(Arena& arena, std::uint32_t dimension_in, std::uint32_t features,
-            std::uint32_t draws_in) noexcept
+            std::uint32_t draws_in, std::uint32_t memories = 0) noexcept
       : dimension(dimension_in),
         draws(draws_in),
         mean(arena.allocate<double>(dimension_in).data()),
         parameters(arena, dimension_in),
         deviations(
             arena.allocate<double>(static_cast<std::size_t>(dimension_in) * draws_in).data()),
-        inverse_factor(arena, dimension_in) {
+        inverse_factor(arena, dimension_in),
+        average(arena, dimension_in, draws_in, memories) {
     transform.shift = arena.allocate<double>(features);
     transform.inverse_scale = arena.allocate<double>(features);
   }
@@ -78,6 +80,7 @@ struct Posterior {
   ParameterColumns parameters;
   double* deviations;            // draws x dimension, column-major: one column a parameter
   InverseFactor inverse_factor;  // of A
+  MemoryAverage average;         // over several memories: of predictions (Horizon::kAdaptive)
   FeatureTransform transform;
   SharedDraws shared;
   double prior_precision = 0;      // of shared draws, but for ...

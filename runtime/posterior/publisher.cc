@@ -33,6 +33,7 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   for (std::uint32_t j = 0; j < d; ++j) posterior.parameters.drift_score[j] = scores.drift(j);
   draws.copy_to(posterior.deviations, estimator.laplace().n());
   posterior.inverse_factor.copy_from(estimator.laplace().inverse_factor());
+  posterior.average.clear();
   std::ranges::copy(model.transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model.transform().inverse_scale, posterior.transform.inverse_scale.begin());
   posterior.n = estimator.laplace().n();
@@ -69,7 +70,7 @@ void Publisher::hand_over(Posterior& posterior) noexcept {
 }
 
 void Publisher::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("snapshot", 5);
+  visitor.section("snapshot", 6);
   const std::int64_t now = clock_.now_ns();
   std::int64_t age = now - last_ns_;
   visitor.values(snapshot_id_, age);

@@ -57,20 +57,23 @@ void ClassProbabilities::colour(const Posterior& posterior, const double* x) noe
   const ConstVectorMap row(x, columns_);
   std::fill_n(rows_, stride_ * outputs_, 0.0);
   for (std::uint32_t a = 0; a < outputs_; ++a) {
-    centre_[a] = row.dot(ConstVectorMap(posterior.mean + a * columns_, columns_));
-    std::copy_n(x, columns_, rows_ + a * stride_ + a * columns_);
+    double* of_output = rows_ + a * stride_;
+    std::copy_n(x, columns_, of_output + a * columns_);
+    centre_[a] = row.dot(ConstVectorMap(posterior.mean + a * columns_, columns_)) +
+                 posterior.average.mean(of_output);
   }
   posterior.inverse_factor.whiten(rows_, outputs_, whitened_);
   MatrixMap root(root_, outputs_, outputs_);
-  double trace = 0;
   for (std::uint32_t a = 0; a < outputs_; ++a) {
     for (std::uint32_t b = 0; b <= a; ++b) {
       root(a, b) = ConstVectorMap(whitened_ + a * stride_, dimension_)
                        .dot(ConstVectorMap(whitened_ + b * stride_, dimension_)) *
                    scale;
     }
-    trace += root(a, a);
   }
+  posterior.average.add_covariance(x, columns_, outputs_, root_);
+  double trace = 0;
+  for (std::uint32_t a = 0; a < outputs_; ++a) trace += root(a, a);
   // An x of zeros without an intercept has no spread at all.
   for (std::uint32_t a = 0; a < outputs_; ++a) root(a, a) += 1e-13 * trace + 1e-200;
   if (!ok(cholesky(root_, outputs_, root_))) root.setZero();

@@ -30,7 +30,7 @@ class LogNormalMixture {
   LogNormalMixture(double m, double s, const NoiseMixture& mixture,
                    const LogNormalNoise& noise) noexcept
       : LogNormalMixture(m, s, GaussianMixture(m, s * s, mixture), noise) {
-    if (mixture.far) --usual_;
+    --usual_;
   }
 
   // Of e^x, e^-690 to e^690.

@@ -11,8 +11,9 @@
 
 namespace windhover {
 
-// Invariant: variances are positive and ascend, weights are positive and add up to 1. Of no
-// component nothing is said: the noise has one variance, known up to a spread.
+// Invariant: variances are positive and ascend, weights are positive and add up to 1; the last
+// component is of rows that are not like the others. Of no component nothing is said: the noise has
+// one variance, known up to a spread.
 struct NoiseMixture {
   static constexpr std::size_t kMost = 6;
 
@@ -24,17 +25,15 @@ struct NoiseMixture {
   }
 
   // The same in fewer numbers, for whoever keeps an answer.
-  static constexpr std::size_t kNumbers = 2 * kMost + 1;
+  static constexpr std::size_t kNumbers = 2 * kMost;
   void write(double* to) const noexcept {
     std::ranges::copy(variance, to);
     std::ranges::copy(weight, to + kMost);
-    to[2 * kMost] = far ? 1 : 0;
   }
   static NoiseMixture read(const double* from) noexcept {
     NoiseMixture mixture;
     std::copy_n(from, kMost, mixture.variance.begin());
     std::copy_n(from + kMost, kMost, mixture.weight.begin());
-    mixture.far = from[2 * kMost] > 0;
     while (mixture.components < kMost && mixture.weight[mixture.components] > 0) {
       ++mixture.components;
     }
@@ -42,14 +41,13 @@ struct NoiseMixture {
   }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.values(components, far);
+    visitor.value(components);
     components = std::min<std::uint32_t>(components, kMost);  // whatever a damaged copy says
     visitor.visit(variance.data(), kMost);
     visitor.visit(weight.data(), kMost);
   }
 
   std::uint32_t components = 0;
-  bool far = false;  // whether the last one is of rows that are not like the others
   std::array<double, kMost> variance{};
   std::array<double, kMost> weight{};  // 0 beyond the components
 };

@@ -192,8 +192,9 @@ void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i) {
     double* x = x_ + i * stride_;
     const double* whitened = whitened_ + i * stride_;
-    const double mean = kernel.dot(x, p.mean, columns);
-    const double variance = scale * kernel.dot(whitened, whitened, p.dimension);
+    const double mean = kernel.dot(x, p.mean, columns) + p.average.mean(x);
+    const double variance =
+        scale * kernel.dot(whitened, whitened, p.dimension) + p.average.variance(x);
     noises_[i] = {std::exp(std::clamp(mean + 0.5 * variance, -kMostLog, kMostLog)),
                   std::sqrt(std::min(variance, kMostLog))};
     std::copy_n(x, columns, x + columns);
@@ -213,6 +214,9 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     std::fill_n(predictors, count * draws_, 0.0);
     kernels().multiply_add(x_, stride_, 1, p.deviations, draws_, predictors, draws_, count, draws_,
                            p.dimension);
+    for (std::size_t i = 0; i < count; ++i) {
+      p.average.add_draws(x_ + i * stride_, predictors + i * draws_);
+    }
   }
   const double scale = std::sqrt(p.variance_scale());
   for (std::size_t row = first; row < first + count; ++row) {
@@ -220,9 +224,10 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     clear(s);
     const double* x = x_ + (row - first) * stride_;
     const double* whitened = whitened_ + (row - first) * stride_;
-    s.linpred_mean = kernel.dot(x, p.mean, p.dimension);
+    s.linpred_mean = kernel.dot(x, p.mean, p.dimension) + p.average.mean(x);
     if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
-    s.linpred_sd = std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale;
+    s.linpred_sd =
+        p.average.wider(std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale, x);
     if (noise_of_rows_) set_noise(response, noises_[row - first], {});
     predict_y(response, request, row, s);
     if (!request.keys.empty()) note_given(response, row, s);

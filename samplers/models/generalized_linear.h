@@ -197,7 +197,7 @@ class GeneralizedLinearModel final : public Model {
         for (std::size_t i = 0; i < chunk.count; ++i) {
           const RowAtMode row = row_at_mode(i, 0);
           const double residual = (row.y - row.eta) / target_.scale;
-          *residuals++ = {residual * residual, std::max(rows_.weights[i], 0.0), rows_.residuals[i]};
+          *residuals++ = {residual, std::max(rows_.weights[i], 0.0), rows_.residuals[i]};
         }
       });
     }

@@ -132,9 +132,11 @@ struct PredictiveJudge {
 
 // A row of a normal y beside such a posterior, in units in which the dispersion is.
 struct PredictiveResidual {
-  double square = 0;    // of y less its linear predictor at the mode
+  double error = 0;     // y less its linear predictor at the mode
   double variance = 0;  // that P leaves to the linear predictor
   double weight = 1;    // what the row counts as
+
+  double square() const noexcept { return error * error; }
 };
 
 inline std::size_t matrix_width(std::size_t dimension) { return (dimension + 3) / 4 * 4; }

@@ -143,7 +143,6 @@ TEST(GaussianMixture, OfAFewVariancesIsTheirSum) {
   noise.components = 3;
   noise.variance = {0.25, 1, 100};
   noise.weight = {0.5, 0.3, 0.2};
-  noise.far = true;
   const GaussianMixture y(2, 0.5, noise);
   for (const double at : {-30.0, -1.0, 1.9, 2.0, 4.0, 60.0}) {
     double cdf = 0;
@@ -166,7 +165,6 @@ TEST(GaussianMixture, OfAFewVariancesIsTheirSum) {
   EXPECT_EQ(again.components, 3u);
   EXPECT_EQ(again.variance, noise.variance);
   EXPECT_EQ(again.weight, noise.weight);
-  EXPECT_EQ(again.far, noise.far);
 }
 
 TEST(StudentScale, MakesStudentsTPlusANormal) {

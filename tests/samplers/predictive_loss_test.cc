@@ -48,7 +48,7 @@ TEST_P(ModelContract, predictive_residuals_say_what_predictive_losses_do) {
   for (std::size_t i = 0; i < all.count; ++i) {
     const double variance = kDispersion + rows[i].variance;
     const double loss =
-        rows[i].weight * 0.5 * (std::log(variance / kDispersion) + rows[i].square / variance);
+        rows[i].weight * 0.5 * (std::log(variance / kDispersion) + rows[i].square() / variance);
     EXPECT_GE(rows[i].variance, 0) << i;
     EXPECT_NEAR(losses[i], loss, 1e-12 * (1 + std::abs(loss))) << i;
   }

@@ -1,0 +1,64 @@
+#include "windhover/runtime/learning/memory_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace windhover {
+
+namespace {
+
+constexpr double kFarWorse = 1e9;  // nats: what has overflowed, or is no number
+
+}  // namespace
+
+void MemoryWeights::reset() noexcept {
+  std::fill_n(weights_.begin(), count_, 1 / static_cast<double>(count_));
+  squares_ = takes_ = 0;
+  losses_.fill(0);
+  rows_ = 0;
+}
+
+void MemoryWeights::add(const std::array<double, kMost>& losses, std::size_t rows) noexcept {
+  rows_ += rows;
+  double best = HUGE_VAL;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (losses[i] < best) best = losses[i];
+  }
+  // Of rows so large that all have overflowed there is nothing to compare.
+  if (!std::isfinite(best)) return;
+  for (std::size_t i = 0; i < count_; ++i) {
+    // Never true of what is not a number.
+    losses_[i] += losses[i] - best < kFarWorse ? losses[i] - best : kFarWorse;
+  }
+}
+
+void MemoryWeights::end_take(std::span<const double> worth) noexcept {
+  constexpr double kKept = 0.9;  // of what is usual, from one take to the next
+  const auto all = std::span(losses_).first(count_);
+  const auto [best, worst] = std::ranges::minmax(all);
+  const double apart = worst - best;
+  squares_ = kKept * squares_ + apart * apart;
+  takes_ = kKept * takes_ + 1;
+  const double usual = std::sqrt(squares_ / takes_);
+  const double scale = usual > kMostATake ? kMostATake / usual : 1.0;
+  double believed = 0;
+  for (std::size_t i = 0; i < count_; ++i) believed += weights_[i] * worth[i];
+  // Since the take before this one the rest has gone to all alike.
+  const double kept = std::exp(-kShare * static_cast<double>(rows_) / std::max(believed, 1.0));
+  double sum = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    const double before = kept * weights_[i] + (1 - kept) / static_cast<double>(count_);
+    sum += weights_[i] = before * std::exp(-scale * (losses_[i] - best));
+  }
+  for (std::size_t i = 0; i < count_; ++i) weights_[i] /= sum;
+  losses_.fill(0);
+  rows_ = 0;
+}
+
+void MemoryWeights::visit_state(StateVisitor& visitor) noexcept {
+  visitor.visit(weights_.data(), kMost);
+  visitor.values(squares_, takes_);
+}
+
+}  // namespace windhover

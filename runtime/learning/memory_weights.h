@@ -1,0 +1,58 @@
+// How much each of several forecasters is believed, of a stream that may change.
+#ifndef WINDHOVER_RUNTIME_LEARNING_MEMORY_WEIGHTS_H_
+#define WINDHOVER_RUNTIME_LEARNING_MEMORY_WEIGHTS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/learning/memory_evidence.h"
+
+namespace windhover {
+
+// The probability that each is the one to believe, by what they have said of the rows so far (fixed
+// share: Herbster and Warmuth 1998). In as many rows as those that are believed stand on, kShare
+// goes to all alike, so that none is ever out of it: who has stood still for long is expected to
+// stand still for long. What the short ones add to the variance of a long one is then some 2 kShare
+// / D of it, and as much again by chance.
+//
+// Rows of a take have errors in common: as in MemoryEvidence, what one take of the usual size
+// counts is not above kMostATake.
+//
+// Invariant: weights are positive or 0, and add up to 1. One thread. O(count) a batch.
+class MemoryWeights {
+ public:
+  static constexpr std::size_t kMost = MemoryEvidence::kMost;
+  static constexpr double kShare = 0.1;
+  static constexpr double kMostATake = 3;  // nats
+
+  explicit MemoryWeights(std::size_t count) noexcept : count_(count) { reset(); }
+  // All alike.
+  void reset() noexcept;
+  // -log p of a batch of so many rows, of each forecaster. The take's weights stand meanwhile.
+  void add(const std::array<double, kMost>& losses, std::size_t rows) noexcept;
+  // `worth`: the rows that each stands on.
+  void end_take(std::span<const double> worth) noexcept;
+
+  // After the rows that were seen, before any of what comes next goes to all alike: a forecaster
+  // that is far off has no part in the average.
+  double operator[](std::size_t i) const noexcept { return weights_[i]; }
+
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  std::size_t count_;
+  std::array<double, kMost> weights_{};
+  // Of takes, faded: squares of how far the best and the worst were apart.
+  double squares_ = 0;
+  double takes_ = 0;
+  // Of the take at hand.
+  std::array<double, kMost> losses_{};
+  std::size_t rows_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_MEMORY_WEIGHTS_H_

@@ -1,0 +1,78 @@
+// What answers are averaged over, beside the posterior of one memory's rows.
+#ifndef WINDHOVER_RUNTIME_POSTERIOR_MEMORY_AVERAGE_H_
+#define WINDHOVER_RUNTIME_POSTERIOR_MEMORY_AVERAGE_H_
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+
+namespace windhover {
+
+// theta of an answer is that of the posterior, moved by `shift` and by B z, z standard normal:
+// where the centres of several memories are on average, and what they differ by (Bayesian model
+// averaging: Hoeting et al. 1999). B has a column a memory. Of no column the posterior stands for
+// itself. Memory (most + 1) D + most x draws doubles; most = 0: none.
+class MemoryAverage {
+ public:
+  MemoryAverage(Arena& arena, std::uint32_t dimension, std::uint32_t draws,
+                std::uint32_t most) noexcept;
+
+  // ---- For who fills it.
+
+  void clear() noexcept { rank_ = 0; }
+  // REQUIRES: fewer columns than there may be at most. Both are to be filled: the column, and z of
+  // each draw.
+  struct Column {
+    double* direction;
+    double* normals;
+  };
+  Column add() noexcept;
+  double* shift() noexcept { return shift_; }
+  // In other units of this parameter.
+  void scale(std::uint32_t parameter, double by) noexcept;
+
+  // ---- For readers. x: `dimension` numbers.
+
+  bool any() const noexcept { return rank_ > 0; }
+  // x . shift. O(D).
+  double mean(const double* x) const noexcept;
+  // x^T B B^T x. O(rank x D).
+  double variance(const double* x) const noexcept;
+  // Of x . theta, this one's sd without.
+  double wider(double sd, const double* x) const noexcept {
+    return any() ? std::hypot(sd, std::sqrt(variance(x))) : sd;
+  }
+  // matrix += what so many linear predictors x . theta_a vary together, theta_a the a-th `columns`
+  // parameters. The lower triangle, column-major. Complexity O(rank x outputs x D).
+  void add_covariance(const double* x, std::uint32_t columns, std::uint32_t outputs,
+                      double* matrix) const noexcept;
+  // values[m] += x . B z of draw m. O(rank x (D + draws)).
+  void add_draws(const double* x, double* values) const noexcept;
+
+  void copy_from(const MemoryAverage& other) noexcept;
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  const double* direction(std::uint32_t k) const noexcept {
+    return directions_ + std::size_t{k} * dimension_;
+  }
+  const double* normals(std::uint32_t k) const noexcept {
+    return normals_ + std::size_t{k} * draws_;
+  }
+  double along(const double* x, std::uint32_t k) const noexcept;
+
+  std::uint32_t dimension_;
+  std::uint32_t draws_;
+  std::uint32_t most_;
+  std::uint32_t rank_ = 0;
+  double* shift_;
+  double* directions_;  // dimension x rank: B
+  double* normals_;     // draws x rank
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_POSTERIOR_MEMORY_AVERAGE_H_

@@ -1,0 +1,99 @@
+// How much each of several memories is believed.
+#include "windhover/runtime/learning/memory_weights.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "windhover/tests/runtime/engine_fixture.h"
+
+namespace windhover::test::memory_weights_test {
+namespace {
+
+constexpr std::size_t kThree = 3;
+using Losses = std::array<double, MemoryWeights::kMost>;
+
+constexpr std::array kWorth = {1'000.0, 200.0, 50.0};
+
+void take(MemoryWeights& weights, const Losses& losses, int batches = 1, std::size_t rows = 1) {
+  for (int i = 0; i < batches; ++i) weights.add(losses, rows);
+  weights.end_take(kWorth);
+}
+
+// Fixed share as it stands in the paper, row by row, none of which decides anything; what goes to
+// all is another share each time.
+TEST(MemoryWeights, AreThoseOfFixedShare) {
+  MemoryWeights weights(kThree);
+  std::array<double, kThree> expected = {1.0 / 3, 1.0 / 3, 1.0 / 3};
+  const VectorXd z = normals(3, 300);
+  for (Index i = 0; i < z.size(); i += 3) {
+    Losses losses{};
+    for (std::size_t k = 0; k < kThree; ++k) {
+      losses[k] = 0.3 * z[i + static_cast<Index>(k)] - 0.02 * static_cast<double>(k);
+    }
+    take(weights, losses);
+    double believed = 0;
+    for (std::size_t k = 0; k < kThree; ++k) believed += expected[k] * kWorth[k];
+    const double kept = std::exp(-MemoryWeights::kShare / believed);
+    double sum = 0;
+    for (std::size_t k = 0; k < kThree; ++k) {
+      const double shared = kept * expected[k] + (1 - kept) / kThree;
+      sum += expected[k] = shared * std::exp(-losses[k]);
+    }
+    for (double& weight : expected) weight /= sum;
+    for (std::size_t k = 0; k < kThree; ++k) EXPECT_NEAR(weights[k], expected[k], 1e-12) << i;
+  }
+}
+
+TEST(MemoryWeights, StandUntilATakeIsOver) {
+  MemoryWeights weights(kThree);
+  weights.add(Losses{0, 1, 2}, 1);
+  EXPECT_EQ(weights[0], 1.0 / 3);
+  weights.end_take(kWorth);
+  EXPECT_GT(weights[0], 0.6);
+}
+
+// One take that is unlike all others: its square is one of ten that make the usual one.
+TEST(MemoryWeights, OneTakeCountsTenNatsAtMost) {
+  MemoryWeights weights(kThree);
+  for (int i = 0; i < 100; ++i) take(weights, Losses{0, 0.01, 0.02});
+  const double before = weights[0] / weights[2];
+  take(weights, Losses{1e6, 1e6 + 1e3, 0});
+  const double nats = std::log(weights[2] / weights[0] * before);
+  EXPECT_NEAR(nats, MemoryWeights::kMostATake * std::sqrt(10), 0.1) << "and what goes to all";
+}
+
+TEST(MemoryWeights, WhatIsNoNumberSaysNothing) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  MemoryWeights weights(kThree);
+  take(weights, Losses{0, 1, 2});
+  const double before = weights[0];
+  take(weights, Losses{HUGE_VAL, HUGE_VAL, HUGE_VAL});
+  EXPECT_NEAR(weights[0], before, MemoryWeights::kShare / kWorth[2]);
+  take(weights, Losses{kNaN, 1, 1});
+  EXPECT_LT(weights[0], 0.1) << "that is worse than any number";
+  EXPECT_NEAR(weights[0] + weights[1] + weights[2], 1, 1e-12);
+}
+
+// Takes of a hundred batches, all of which the same one predicts better, turn about: the usual one
+// counts kMostATake nats, and no memory is ever out of it.
+TEST(MemoryWeights, ATakeOfTheUsualSizeCountsLittle) {
+  MemoryWeights weights(kThree);
+  for (int i = 0; i < 100; ++i) {
+    const bool even = i % 2 == 0;
+    const double before = weights[0] / weights[2];
+    take(weights, Losses{even ? 0.0 : 1.0, 1, even ? 1.0 : 0.0}, 100, 8);
+    const double ratio = weights[0] / weights[2] / before;
+    if (i < 20) continue;
+    const double nats = MemoryWeights::kMostATake;
+    EXPECT_LT(std::abs(std::log(ratio)), nats + 1) << i << ": and what goes to all";
+    EXPECT_GT(weights[even ? 0 : 2], 1.0 / 3) << i;
+    EXPECT_GT(weights[even ? 2 : 0], 0.001) << i;
+  }
+}
+
+}  // namespace
+}  // namespace windhover::test::memory_weights_test
