@@ -179,7 +179,7 @@ int streamed_round(Horizon horizon) {
   ManualClock clock;
   EngineConfig config = MicroStream::config("linear", 12);
   config.horizon = horizon;
-  if (horizon != Horizon::kWindow) {
+  if (!keeps_window(horizon)) {
     config.sampler.minibatch_size = kFresh;
     config.sampler.chains = 0;  // one for every retained draw
   }
@@ -340,6 +340,7 @@ constexpr std::array kCases = {
     Case{"round-linear-12", [] { return round("linear"); }},
     Case{"round-logistic-12", [] { return round("logistic"); }},
     Case{"round-stream-12", [] { return streamed_round(Horizon::kWindow); }},
+    Case{"round-adaptive-12", [] { return streamed_round(Horizon::kAdaptive); }},
     Case{"round-fading-12", [] { return streamed_round(Horizon::kFading); }},
     Case{"predict-linear-12", [] { return predict(1, false); }},
     Case{"predict-draws-12", [] { return predict(1, true); }},
