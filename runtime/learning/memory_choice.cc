@@ -22,9 +22,6 @@ std::uint32_t memories_down_to(std::uint64_t least, std::uint64_t rows_a_paramet
   return std::min(count, MemoryChoice::kMost);
 }
 
-// One that is believed less is left out.
-constexpr double kLeastWeight = 1e-9;
-
 // That posteriors of chains can stand on.
 std::uint32_t choosable(const EngineConfig& config) noexcept {
   return memories_down_to(48, 4, config);
@@ -148,17 +145,18 @@ void MemoryChoice::compare_normal(const RowBatch& batch, Model& model, Numbers& 
       losses[i] += row.weight * noise_.loss(row);
     }
   }
-  for (std::size_t row = 0; row < batch.count; ++row) noise_.add(averaged(of, row));
+  const Numbers weights = weights_.served();
+  for (std::size_t row = 0; row < batch.count; ++row) noise_.add(averaged(of, weights, row));
 }
 
 PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of,
-                                          std::size_t row) const noexcept {
+                                          const Numbers& weights, std::size_t row) const noexcept {
   PredictiveResidual all = of[chosen_][row];
   all.error = 0;
-  for (std::uint32_t i = 0; i < count_; ++i) all.error += weights_[i] * of[i][row].error;
+  for (std::uint32_t i = 0; i < count_; ++i) all.error += weights[i] * of[i][row].error;
   for (std::uint32_t i = 0; i < count_; ++i) {
     const double apart = of[i][row].error - all.error;
-    all.variance += weights_[i] * apart * apart;
+    all.variance += weights[i] * apart * apart;
   }
   return all;
 }
@@ -189,16 +187,19 @@ void MemoryChoice::average(Posterior& posterior) noexcept {
   posterior.noise = noise();
   const Index d = dimension_;
   const auto centre = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
+  const Numbers weights = weights_.served();
   VectorMap mean(scratch_.moved, d);
   mean.setZero();
-  for (std::uint32_t i = 0; i < count_; ++i) mean += weights_[i] * centre(i);
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (weights[i] > 0) mean += weights[i] * centre(i);
+  }
   // One of them has overflowed: the estimates stand for themselves.
   if (!mean.allFinite()) return;
   VectorMap(posterior.average.shift(), d) = mean - centre(estimated_);
   for (std::uint32_t i = 0; i < count_; ++i) {
-    if (weights_[i] < kLeastWeight) continue;
+    if (weights[i] == 0) continue;
     const MemoryAverage::Column column = posterior.average.add();
-    VectorMap(column.direction, d) = std::sqrt(weights_[i]) * (centre(i) - mean);
+    VectorMap(column.direction, d) = std::sqrt(weights[i]) * (centre(i) - mean);
     std::copy_n(normals_ + std::size_t{i} * draws_, draws_, column.normals);
   }
 }

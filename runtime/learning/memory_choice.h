@@ -84,7 +84,7 @@ class MemoryChoice {
   NoiseMixture noise() const noexcept;
   void fill_normals() noexcept;
   // The same row as all memories together have predicted it.
-  PredictiveResidual averaged(const std::array<Residuals, kMost>& of,
+  PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& weights,
                               std::size_t row) const noexcept;
   // The losses of the memories, of rows of a normal y; the noise of what was served is learned from
   // them.

@@ -8,7 +8,10 @@ namespace windhover {
 
 namespace {
 
-constexpr double kFarWorse = 1e9;  // nats: what has overflowed, or is no number
+// Nats. Who is further off in a take is not told from who is so far: after one take that is beyond
+// all others the next would count nothing for long. Also where a loss has overflowed or is no
+// number.
+constexpr double kMostUnusual = 100;
 
 }  // namespace
 
@@ -29,15 +32,16 @@ void MemoryWeights::add(const std::array<double, kMost>& losses, std::size_t row
   if (!std::isfinite(best)) return;
   for (std::size_t i = 0; i < count_; ++i) {
     // Never true of what is not a number.
-    losses_[i] += losses[i] - best < kFarWorse ? losses[i] - best : kFarWorse;
+    losses_[i] += losses[i] - best < kMostUnusual ? losses[i] - best : kMostUnusual;
   }
 }
 
 void MemoryWeights::end_take(std::span<const double> worth) noexcept {
   constexpr double kKept = 0.9;  // of what is usual, from one take to the next
   const auto all = std::span(losses_).first(count_);
-  const auto [best, worst] = std::ranges::minmax(all);
-  const double apart = worst - best;
+  const double best = std::ranges::min(all);
+  for (double& loss : all) loss = std::min(loss - best, kMostUnusual);
+  const double apart = std::ranges::max(all);
   squares_ = kKept * squares_ + apart * apart;
   takes_ = kKept * takes_ + 1;
   const double usual = std::sqrt(squares_ / takes_);
@@ -49,11 +53,21 @@ void MemoryWeights::end_take(std::span<const double> worth) noexcept {
   double sum = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     const double before = kept * weights_[i] + (1 - kept) / static_cast<double>(count_);
-    sum += weights_[i] = before * std::exp(-scale * (losses_[i] - best));
+    sum += weights_[i] = before * std::exp(-scale * losses_[i]);
   }
   for (std::size_t i = 0; i < count_; ++i) weights_[i] /= sum;
   losses_.fill(0);
   rows_ = 0;
+}
+
+std::array<double, MemoryWeights::kMost> MemoryWeights::served() const noexcept {
+  std::array<double, kMost> of{};
+  double sum = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (weights_[i] >= kLeast) sum += of[i] = weights_[i];
+  }
+  for (double& weight : of) weight /= sum;
+  return of;
 }
 
 void MemoryWeights::visit_state(StateVisitor& visitor) noexcept {

@@ -27,6 +27,7 @@ class MemoryWeights {
   static constexpr std::size_t kMost = MemoryEvidence::kMost;
   static constexpr double kShare = 0.1;
   static constexpr double kMostATake = 3;  // nats
+  static constexpr double kLeast = 0.002;
 
   explicit MemoryWeights(std::size_t count) noexcept : count_(count) { reset(); }
   // All alike.
@@ -36,9 +37,10 @@ class MemoryWeights {
   // `worth`: the rows that each stands on.
   void end_take(std::span<const double> worth) noexcept;
 
-  // After the rows that were seen, before any of what comes next goes to all alike: a forecaster
-  // that is far off has no part in the average.
-  double operator[](std::size_t i) const noexcept { return weights_[i]; }
+  // What an average takes of each, after the rows that were seen and before any of what comes next
+  // goes to all alike. Of less than kLeast nothing: mean and variance of an average would be
+  // dragged by one that is far off, as after a jump, by more than its weight is.
+  std::array<double, kMost> served() const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 

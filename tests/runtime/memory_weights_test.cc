@@ -18,6 +18,8 @@ using Losses = std::array<double, MemoryWeights::kMost>;
 
 constexpr std::array kWorth = {1'000.0, 200.0, 50.0};
 
+double of(const MemoryWeights& weights, std::size_t i) { return weights.served()[i]; }
+
 void take(MemoryWeights& weights, const Losses& losses, int batches = 1, std::size_t rows = 1) {
   for (int i = 0; i < batches; ++i) weights.add(losses, rows);
   weights.end_take(kWorth);
@@ -44,38 +46,43 @@ TEST(MemoryWeights, AreThoseOfFixedShare) {
       sum += expected[k] = shared * std::exp(-losses[k]);
     }
     for (double& weight : expected) weight /= sum;
-    for (std::size_t k = 0; k < kThree; ++k) EXPECT_NEAR(weights[k], expected[k], 1e-12) << i;
+    for (std::size_t k = 0; k < kThree; ++k) EXPECT_NEAR(of(weights, k), expected[k], 1e-12) << i;
   }
 }
 
 TEST(MemoryWeights, StandUntilATakeIsOver) {
   MemoryWeights weights(kThree);
   weights.add(Losses{0, 1, 2}, 1);
-  EXPECT_EQ(weights[0], 1.0 / 3);
+  EXPECT_EQ(of(weights, 0), 1.0 / 3);
   weights.end_take(kWorth);
-  EXPECT_GT(weights[0], 0.6);
+  EXPECT_GT(of(weights, 0), 0.6);
 }
 
-// One take that is unlike all others: its square is one of ten that make the usual one.
-TEST(MemoryWeights, OneTakeCountsTenNatsAtMost) {
-  MemoryWeights weights(kThree);
-  for (int i = 0; i < 100; ++i) take(weights, Losses{0, 0.01, 0.02});
-  const double before = weights[0] / weights[2];
-  take(weights, Losses{1e6, 1e6 + 1e3, 0});
-  const double nats = std::log(weights[2] / weights[0] * before);
-  EXPECT_NEAR(nats, MemoryWeights::kMostATake * std::sqrt(10), 0.1) << "and what goes to all";
+// One take that is unlike all others decides: it counts sqrt(10) kMostATake, its square being one
+// of ten that make the usual one. A hundred nats are as good as any number for what comes after it.
+TEST(MemoryWeights, OneUnusualTakeDecidesAndIsForgotten) {
+  for (const double size : {100.0, 1e6, HUGE_VAL}) {
+    MemoryWeights weights(kThree);
+    for (int i = 0; i < 100; ++i) take(weights, Losses{0, 0.01, 0.02});
+    EXPECT_GT(of(weights, 0), 1.0 / 3);
+    take(weights, Losses{size, size, 0});
+    EXPECT_EQ(of(weights, 2), 1.0) << size;
+    int takes = 0;
+    for (; of(weights, 0) < 0.5 && takes < 1'000; ++takes) take(weights, Losses{0, 1, 1});
+    EXPECT_LT(takes, 150) << size;
+  }
 }
 
 TEST(MemoryWeights, WhatIsNoNumberSaysNothing) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   MemoryWeights weights(kThree);
   take(weights, Losses{0, 1, 2});
-  const double before = weights[0];
+  const double before = of(weights, 0);
   take(weights, Losses{HUGE_VAL, HUGE_VAL, HUGE_VAL});
-  EXPECT_NEAR(weights[0], before, MemoryWeights::kShare / kWorth[2]);
+  EXPECT_NEAR(of(weights, 0), before, MemoryWeights::kShare / kWorth[2]);
   take(weights, Losses{kNaN, 1, 1});
-  EXPECT_LT(weights[0], 0.1) << "that is worse than any number";
-  EXPECT_NEAR(weights[0] + weights[1] + weights[2], 1, 1e-12);
+  EXPECT_LT(of(weights, 0), 0.1) << "that is worse than any number";
+  EXPECT_NEAR(of(weights, 0) + of(weights, 1) + of(weights, 2), 1, 1e-12);
 }
 
 // Takes of a hundred batches, all of which the same one predicts better, turn about: the usual one
@@ -84,15 +91,27 @@ TEST(MemoryWeights, ATakeOfTheUsualSizeCountsLittle) {
   MemoryWeights weights(kThree);
   for (int i = 0; i < 100; ++i) {
     const bool even = i % 2 == 0;
-    const double before = weights[0] / weights[2];
+    const double before = of(weights, 0) / of(weights, 2);
     take(weights, Losses{even ? 0.0 : 1.0, 1, even ? 1.0 : 0.0}, 100, 8);
-    const double ratio = weights[0] / weights[2] / before;
+    const double ratio = of(weights, 0) / of(weights, 2) / before;
     if (i < 20) continue;
     const double nats = MemoryWeights::kMostATake;
     EXPECT_LT(std::abs(std::log(ratio)), nats + 1) << i << ": and what goes to all";
-    EXPECT_GT(weights[even ? 0 : 2], 1.0 / 3) << i;
-    EXPECT_GT(weights[even ? 2 : 0], 0.001) << i;
+    EXPECT_GT(of(weights, even ? 0 : 2), 1.0 / 3) << i;
+    EXPECT_GT(of(weights, even ? 2 : 0), 0.0) << i;
   }
+}
+
+// Two of three that are hardly believed take no part, and what they had goes to the third.
+TEST(MemoryWeights, WhoIsHardlyBelievedTakesNoPart) {
+  MemoryWeights weights(kThree);
+  take(weights, Losses{0, 3, 3});
+  EXPECT_GT(of(weights, 1), MemoryWeights::kLeast);
+  for (int i = 0; i < 3; ++i) take(weights, Losses{0, 3, 3});
+  EXPECT_EQ(of(weights, 0), 1.0);
+  EXPECT_EQ(of(weights, 1), 0.0);
+  for (int i = 0; i < 10; ++i) take(weights, Losses{3, 0, 3});
+  EXPECT_EQ(of(weights, 1), 1.0);
 }
 
 }  // namespace
