@@ -145,20 +145,26 @@ void MemoryChoice::compare_normal(const RowBatch& batch, Model& model, Numbers& 
       losses[i] += row.weight * noise_.loss(row);
     }
   }
-  const Numbers weights = weights_.served();
-  for (std::size_t row = 0; row < batch.count; ++row) noise_.add(averaged(of, weights, row));
+  const Numbers believed = weights();
+  for (std::size_t row = 0; row < batch.count; ++row) noise_.add(averaged(of, believed, row));
 }
 
 PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of,
-                                          const Numbers& weights, std::size_t row) const noexcept {
+                                          const Numbers& believed, std::size_t row) const noexcept {
   PredictiveResidual all = of[chosen_][row];
   all.error = 0;
-  for (std::uint32_t i = 0; i < count_; ++i) all.error += weights[i] * of[i][row].error;
+  for (std::uint32_t i = 0; i < count_; ++i) all.error += believed[i] * of[i][row].error;
   for (std::uint32_t i = 0; i < count_; ++i) {
     const double apart = of[i][row].error - all.error;
-    all.variance += weights[i] * apart * apart;
+    all.variance += believed[i] * apart * apart;
   }
   return all;
+}
+
+MemoryChoice::Numbers MemoryChoice::weights() const noexcept {
+  std::size_t take_part = 1;
+  while (take_part < count_ && 4 * memories_[take_part]->rows() >= take_rows_) ++take_part;
+  return weights_.served(take_part);
 }
 
 MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
@@ -187,19 +193,19 @@ void MemoryChoice::average(Posterior& posterior) noexcept {
   posterior.noise = noise();
   const Index d = dimension_;
   const auto centre = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
-  const Numbers weights = weights_.served();
+  const Numbers believed = weights();
   VectorMap mean(scratch_.moved, d);
   mean.setZero();
   for (std::uint32_t i = 0; i < count_; ++i) {
-    if (weights[i] > 0) mean += weights[i] * centre(i);
+    if (believed[i] > 0) mean += believed[i] * centre(i);
   }
   // One of them has overflowed: the estimates stand for themselves.
   if (!mean.allFinite()) return;
   VectorMap(posterior.average.shift(), d) = mean - centre(estimated_);
   for (std::uint32_t i = 0; i < count_; ++i) {
-    if (weights[i] == 0) continue;
+    if (believed[i] == 0) continue;
     const MemoryAverage::Column column = posterior.average.add();
-    VectorMap(column.direction, d) = std::sqrt(weights[i]) * (centre(i) - mean);
+    VectorMap(column.direction, d) = std::sqrt(believed[i]) * (centre(i) - mean);
     std::copy_n(normals_ + std::size_t{i} * draws_, draws_, column.normals);
   }
 }

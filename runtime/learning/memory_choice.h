@@ -78,13 +78,16 @@ class MemoryChoice {
   using Residuals = std::array<PredictiveResidual, MemoryFilter::kMostRows>;
 
   bool normal() const noexcept { return is_normal(response_); }
+  // Of a memory that is shorter than a quarter of a take nothing: the rows at its end are far from
+  // all that it knows.
+  Numbers weights() const noexcept;
   // Those of memories that are shorter than a take say nothing of the rows at its end: they are the
   // shortest longer one's.
   Numbers dispersions() const noexcept;
   NoiseMixture noise() const noexcept;
   void fill_normals() noexcept;
   // The same row as all memories together have predicted it.
-  PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& weights,
+  PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& believed,
                               std::size_t row) const noexcept;
   // The losses of the memories, of rows of a normal y; the noise of what was served is learned from
   // them.

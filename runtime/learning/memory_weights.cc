@@ -60,12 +60,15 @@ void MemoryWeights::end_take(std::span<const double> worth) noexcept {
   rows_ = 0;
 }
 
-std::array<double, MemoryWeights::kMost> MemoryWeights::served() const noexcept {
+std::array<double, MemoryWeights::kMost> MemoryWeights::served(
+    std::size_t takes_part) const noexcept {
   std::array<double, kMost> of{};
   double sum = 0;
-  for (std::size_t i = 0; i < count_; ++i) {
+  for (std::size_t i = 0; i < takes_part; ++i) {
     if (weights_[i] >= kLeast) sum += of[i] = weights_[i];
   }
+  // The shortest of them is the nearest to those that are believed.
+  if (sum == 0) sum = of[takes_part - 1] = 1;
   for (double& weight : of) weight /= sum;
   return of;
 }

@@ -40,7 +40,8 @@ class MemoryWeights {
   // What an average takes of each, after the rows that were seen and before any of what comes next
   // goes to all alike. Of less than kLeast nothing: mean and variance of an average would be
   // dragged by one that is far off, as after a jump, by more than its weight is.
-  std::array<double, kMost> served() const noexcept;
+  // The first `takes_part` alone are asked, one at least.
+  std::array<double, kMost> served(std::size_t takes_part) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
