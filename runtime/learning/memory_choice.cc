@@ -188,24 +188,36 @@ void MemoryChoice::fill_normals() noexcept {
   }
 }
 
-void MemoryChoice::average(Posterior& posterior) noexcept {
+void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
   if (!running_) return;
   posterior.noise = noise();
   const Index d = dimension_;
-  const auto centre = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
+  const ConstVectorMap served(posterior.mean, d);
+  const auto filtered = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
+  VectorMap origin(scratch_.step, d);
+  origin = model.quadratic() ? served : filtered(estimated_);
+  // From where the posterior is.
+  const auto find = [&](std::uint32_t i, VectorMap move) {
+    move = filtered(i) - origin;
+    if (i == estimated_) move.setZero();
+  };
   const Numbers believed = weights();
+  VectorMap move(scratch_.gradient, d);
   VectorMap mean(scratch_.moved, d);
   mean.setZero();
   for (std::uint32_t i = 0; i < count_; ++i) {
-    if (believed[i] > 0) mean += believed[i] * centre(i);
+    if (believed[i] == 0) continue;
+    find(i, move);
+    mean += believed[i] * move;
   }
-  // One of them has overflowed: the estimates stand for themselves.
+  // One of them has overflowed: the posterior stands for itself.
   if (!mean.allFinite()) return;
-  VectorMap(posterior.average.shift(), d) = mean - centre(estimated_);
+  VectorMap(posterior.average.shift(), d) = mean;
   for (std::uint32_t i = 0; i < count_; ++i) {
     if (believed[i] == 0) continue;
     const MemoryAverage::Column column = posterior.average.add();
-    VectorMap(column.direction, d) = std::sqrt(believed[i]) * (centre(i) - mean);
+    find(i, move);
+    VectorMap(column.direction, d) = std::sqrt(believed[i]) * (move - mean);
     std::copy_n(normals_ + std::size_t{i} * draws_, draws_, column.normals);
   }
 }

@@ -68,8 +68,11 @@ class MemoryChoice {
   }
 
   // What predictions are averaged over, once memories have begun, in transformed units; and of a
-  // normal y with a variance that is learned the noise. Complexity O(memories x (draws + D)).
-  void average(Posterior& posterior) noexcept;
+  // normal y with a variance that is learned the noise. The memory that the posterior stands on is
+  // where the posterior is. The others are where their filters are; of a loss that is no parabola,
+  // where these lag behind the mode alike, as far from it as from that memory's filter. Complexity
+  // O(memories x (draws + D)).
+  void average(const Model& model, Posterior& posterior) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 

@@ -57,7 +57,7 @@ void WindowLearner::publish() noexcept {
   p.reason = judgement.reason;
   p.ou_ratio = judgement.spread_ratio;
   if (e.network) describe_by_draws(posterior);
-  if (memory_choice_ != nullptr) memory_choice_->average(posterior);
+  if (memory_choice_ != nullptr) memory_choice_->average(model(), posterior);
   publisher_.end(posterior, estimator_, *models_[0]);
   dirty_ = false;
 }

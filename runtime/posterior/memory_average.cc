@@ -75,7 +75,7 @@ void MemoryAverage::copy_from(const MemoryAverage& other) noexcept {
 
 void MemoryAverage::visit_state(StateVisitor& visitor) noexcept {
   visitor.value(rank_);
-  rank_ = std::min(rank_, most_);  // whatever a damaged copy says
+  if (visitor.restores()) rank_ = std::min(rank_, most_);  // whatever a damaged copy says
   if (!any()) return;
   visitor.visit(shift_, dimension_);
   visitor.visit(directions_, std::size_t{dimension_} * rank_);

@@ -42,7 +42,9 @@ struct NoiseMixture {
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.value(components);
-    components = std::min<std::uint32_t>(components, kMost);  // whatever a damaged copy says
+    if (visitor.restores()) {  // whatever a damaged copy says
+      components = std::min<std::uint32_t>(components, kMost);
+    }
     visitor.visit(variance.data(), kMost);
     visitor.visit(weight.data(), kMost);
   }

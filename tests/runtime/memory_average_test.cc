@@ -124,6 +124,29 @@ double followed(const EngineConfig& config, const Data& data) {
   return score / static_cast<double>(data.rows() - kFirst);
 }
 
+// One y of a million: the window's posterior is thousands of sds off for as long as it holds that row.
+// Memories that have forgotten it are where the truth is, and so are the answers: a posterior's
+// distance from the filter that follows it is none of theirs.
+TEST(MemoryAverage, OneRowBeyondAllIsLeftBehind) {
+  Data data = walking_data(2'000, 0, false, 61);
+  data.y[1'000] = 1e6;
+  TestEngine engine(config_of("linear", Horizon::kAdaptive, 16'384));
+  double squares = 0;
+  int looks = 0;
+  for (Index at = 0; at < data.rows(); at += 10) {
+    engine.feed(data, at, at + 10);
+    engine.poll_until_idle();
+    if (at < 1'800 || at % 20 != 0) continue;
+    const double off = answer_at(engine, std::vector<double>(kFeatures, 3.0)).linpred_mean;
+    squares += off * off;
+    ++looks;
+  }
+  std::printf("off by %.2f\n", std::sqrt(squares / looks));
+  // The shortest memory, of 24 rows, knows the mean of y to 0.2, and four parameters at their mean
+  // to the same.
+  EXPECT_LT(std::sqrt(squares / looks), 0.5);
+}
+
 // Where the truth walks nobody knows how fast: what is served loses less than 0.003 nats a row to
 // the memory that was best in hindsight. How one scores beside the other varies by 0.06 a row, and
 // so by 0.001 over all of them.
