@@ -66,6 +66,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.real(28, p.conformal_coverage_90);
   out.u64(29, p.drift_onset);
   out.u64(30, static_cast<std::uint64_t>(p.drift_onset_time_ns));
+  out.real(31, p.r_hat_chance);
 }
 
 template <class Sink>

@@ -195,6 +195,7 @@ void give_provenance(const Provenance& p, windhover_provenance* to) noexcept {
   out.conformal_coverage_90 = p.conformal_coverage_90;
   out.drift_onset = p.drift_onset;
   out.drift_onset_time_ns = p.drift_onset_time_ns;
+  out.r_hat_chance = p.r_hat_chance;
   give(out, to);
 }
 

@@ -218,6 +218,7 @@ typedef struct windhover_provenance {
   double conformal_coverage_90;
   uint64_t drift_onset;        /* the row from which on the newest ones differ; 0: not known */
   int64_t drift_onset_time_ns; /* when it came, since 1970; 0: not known */
+  double r_hat_chance;         /* the most that chance makes of r_hat where all chains agree */
 } windhover_provenance;
 WINDHOVER_API void windhover_provenance_init(windhover_provenance* provenance, size_t size);
 

@@ -63,7 +63,7 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   // Chains know at least as much as independent ones do; the draws of one are hardly so.
   const bool sampling = phase_ == Phase::kSampling && draws_shown_;
   p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
-  p.r_hat = p.autocorrelation_time = kNotCompared;
+  p.r_hat = p.r_hat_chance = p.autocorrelation_time = kNotCompared;
   p.draws_per_observation = replay_ratio_.value();
   p.misspecification_index = p.prior_conflict = kNotCompared;
   if (has_dispersion(find_model(config_.model.name)->response)) {

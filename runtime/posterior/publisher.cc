@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "windhover/runtime/diagnostics/r_hat_chance.h"
 #include "windhover/runtime/learning/units.h"
 #include "windhover/runtime/prediction/sample_summary.h"
 
@@ -51,6 +52,7 @@ void Publisher::end(Posterior& posterior, Estimator& estimator, Model& model) no
                   direction_, posterior);
   posterior.made_ns = clock_.now_ns();
   last_ns_ = posterior.made_ns;
+  describe_chance(posterior);
   hand_over(posterior);
 }
 
@@ -67,6 +69,13 @@ void Publisher::hand_over(Posterior& posterior) noexcept {
   newest_ = &posterior;
   snapshots_.publish();
   counters_.add(RuntimeCounter::kSnapshots);
+}
+
+void Publisher::describe_chance(Posterior& posterior) const noexcept {
+  Provenance& p = posterior.provenance;
+  const bool compared = p.r_hat > 0;
+  p.r_hat_chance =
+      compared ? r_hat_chance(p.ess_bulk, config_.sampler.chains, posterior.dimension) : p.r_hat;
 }
 
 void Publisher::visit_state(StateVisitor& visitor) noexcept {
@@ -86,6 +95,7 @@ void Publisher::visit_state(StateVisitor& visitor) noexcept {
   Posterior& posterior = snapshots_.begin_publish();
   posterior.visit_state(visitor);
   posterior.made_ns = last_ns_;
+  describe_chance(posterior);  // it follows from what was kept
   newest_ = &posterior;
   snapshots_.publish();
 }

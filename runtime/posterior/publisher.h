@@ -54,6 +54,7 @@ class Publisher {
   Clock& clock_;
   Counters<RuntimeCounter>& counters_;
   void hand_over(Posterior& posterior) noexcept;
+  void describe_chance(Posterior& posterior) const noexcept;
 
   const Posterior* newest_ = nullptr;
   std::uint64_t snapshot_id_ = 0;

@@ -70,9 +70,13 @@ struct Provenance {
   // What `sequence` has to come to after a restart (Engine::set_recovery_target); 0: it has. It is
   // of the moment of the answer, not of the snapshot.
   std::uint64_t recovery_target = 0;
-  double ess_bulk = 0;               // smallest over the parameters, of the chains so far
-  double ess_tail = 0;               // likewise, of the outer 5 % on either side
-  double r_hat = 0;                  // largest over the parameters; NaN without a window
+  double ess_bulk = 0;  // smallest over the parameters, of the chains so far
+  double ess_tail = 0;  // likewise, of the outer 5 % on either side
+  double r_hat = 0;     // largest over the parameters; NaN without a window
+  // The most that chance makes of r_hat, but in one answer of a hundred, where all chains agree
+  // (runtime/diagnostics/r_hat_chance.h); infinity: so few draws that r_hat says nothing. 0: the
+  // chains have not been compared yet, or nobody says; NaN without a window.
+  double r_hat_chance = 0;
   double autocorrelation_time = 0;   // likewise, in steps of one chain; NaN without a window
   std::uint64_t divergences = 0;     // chains that were lost and started again
   double draws_per_observation = 0;  // R reached, per chain

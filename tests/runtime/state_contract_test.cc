@@ -77,10 +77,10 @@ class Host {
         add(&x, 1);
       }
     }
-    for (const double x :
-         {p.ess_bulk, p.ess_tail, p.r_hat, p.autocorrelation_time, p.draws_per_observation,
-          p.ou_ratio, p.law_ratio, p.misspecification_index, p.score_autocorrelation, p.drift_score,
-          p.repeated_rows, p.noise_variance, p.noise_variance_sd}) {
+    for (const double x : {p.ess_bulk, p.ess_tail, p.r_hat, p.r_hat_chance, p.autocorrelation_time,
+                           p.draws_per_observation, p.ou_ratio, p.law_ratio,
+                           p.misspecification_index, p.score_autocorrelation, p.drift_score,
+                           p.repeated_rows, p.noise_variance, p.noise_variance_sd}) {
       add(&x, 1);
     }
     for (const std::uint64_t x :

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "windhover/tests/tools/support.h"
 
 namespace windhover {
@@ -60,7 +62,12 @@ TEST(Answers, SayNothingOfChainsThatHaveNotBeenCompared) {
   Provenance p;
   EXPECT_FALSE(says(describe(p), "r_hat"));
   p.r_hat = 1.05;
-  EXPECT_TRUE(says(describe(p), "r_hat 1.050: up to 1.2 is usual"));
+  EXPECT_TRUE(says(describe(p), "r_hat 1.050), ")) << "a server from before its bound";
+  p.r_hat_chance = 1.25;
+  EXPECT_TRUE(says(describe(p), "r_hat 1.050, chance makes up to 1.250), "));
+  EXPECT_EQ(to_json(p)["r_hat_chance"], 1.25);
+  p.r_hat_chance = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(says(describe(p), "r_hat 1.050: too few draws to compare), "));
 }
 
 }  // namespace

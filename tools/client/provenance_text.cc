@@ -26,6 +26,16 @@ std::string rows_of(const Provenance& p) {
   return fmt::format("the last {}", p.n_eff);
 }
 
+// Of chains that have not been compared yet, nothing.
+std::string chains_text(const Provenance& p) {
+  if (!(p.r_hat > 0)) return "";
+  const std::string chance = std::isinf(p.r_hat_chance) ? std::string(": too few draws to compare")
+                             : p.r_hat_chance > 0
+                                 ? fmt::format(", chance makes up to {:.3f}", p.r_hat_chance)
+                                 : std::string();
+  return fmt::format(" (of chains with ess {:.0f}, r_hat {:.3f}{})", p.ess_bulk, p.r_hat, chance);
+}
+
 }  // namespace
 
 std::string reason_text(const Provenance& p) {
@@ -96,14 +106,10 @@ std::string describe(const Provenance& p) {
   if (p.repeated_rows > 0.01) {
     why += fmt::format(" ({:.0f} % of the rows repeat others exactly)", 100 * p.repeated_rows);
   }
-  const std::string chains =
-      p.r_hat > 0 ? fmt::format(" (of chains with ess {:.0f}, r_hat {:.3f}: up to 1.2 is usual)",
-                                p.ess_bulk, p.r_hat)
-                  : "";  // chains that have not been compared yet
   return fmt::format(
       "{}{}: {} rows seen, posterior of {}, {} draws{}, {:.2f} draws per observation, {} old",
-      to_string(p.status), why, p.n_seen, rows_of(p), p.draws, chains, p.draws_per_observation,
-      duration_text(static_cast<double>(p.age_ns)));
+      to_string(p.status), why, p.n_seen, rows_of(p), p.draws, chains_text(p),
+      p.draws_per_observation, duration_text(static_cast<double>(p.age_ns)));
 }
 
 }  // namespace windhover

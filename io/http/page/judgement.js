@@ -74,6 +74,14 @@ export function judge(provenance) {
   };
 }
 
+// What is to be said of an R-hat beside the most that chance makes of it.
+export function agreement(rhat, chance) {
+  if (!(rhat > 0)) return "chains have not been compared";
+  if (chance === Infinity) return "too few draws to compare chains";
+  if (!(chance > 0)) return "";
+  return rhat <= chance ? `chains agree: chance makes up to ${short(chance)}` : `above ${short(chance)}, the most that chance makes`;
+}
+
 const kRestSeconds = 2;
 
 const stepsOf = (status) => number((status.runtime_counters ?? []).find((c) => c.label === "steps")?.value ?? NaN);

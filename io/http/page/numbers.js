@@ -1,7 +1,7 @@
 // Rates, lag, latency, memory; and what stands behind the status.
 import { colour, line, makeChart, Track } from "./charts.js";
 import { bytes, byId, duration, el, facts, number, percent, say, short, whole } from "./format.js";
-import { judge, learning } from "./judgement.js";
+import { agreement, judge, learning } from "./judgement.js";
 
 const kHorizons = {
   HORIZON_WINDOW: "the last rows",
@@ -39,7 +39,7 @@ export class StatusView {
       ["rows behind it", whole(number(p.n_eff)), kHorizons[p.horizon] ?? ""],
       ["effective draws", whole(number(p.ess_bulk)), `${whole(number(p.ess_tail))} in the tails; ${whole(p.draws)} kept`],
       ["R", short(number(p.draws_per_observation), 3), "draws a new row and chain; below 1 is too few"],
-      ["R-hat", short(number(p.r_hat) || NaN, 4), "up to 1.2 is usual here: chains share their estimates"],
+      ["R-hat", short(number(p.r_hat) || NaN, 4), agreement(number(p.r_hat), number(p.r_hat_chance))],
       ["answer as of", duration(number(p.age_ns)), `row ${whole(number(p.sequence))}`],
     ]);
   }

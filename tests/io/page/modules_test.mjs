@@ -9,7 +9,7 @@ import { textOf } from "../../../io/http/page/events.js";
 import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
 import { judgePit, pitBins } from "../../../io/http/page/pit.js";
-import { judge, learning, noneScored } from "../../../io/http/page/judgement.js";
+import { agreement, judge, learning, noneScored } from "../../../io/http/page/judgement.js";
 
 const total = ({ x, density }) => density.slice(1).reduce((sum, d, i) => sum + ((d + density[i]) / 2) * (x[i + 1] - x[i]), 0);
 
@@ -256,6 +256,15 @@ test("a learner is at work, rests, or stands still while rows wait", () => {
   assert.equal(learning([at(0, "5", "10", "10"), at(3, "5", "12", "10")])[0], "stands still");
   assert.equal(learning([{ now: 0, status: {} }, { now: 3, status: {} }])[0], "–");
   assert.equal(learning([])[0], "–");
+});
+
+test("an R-hat is told beside what chance makes of it", () => {
+  assert.equal(agreement(1.23, 1.25), "chains agree: chance makes up to 1.25");
+  assert.equal(agreement(1.26, 1.25), "above 1.25, the most that chance makes");
+  assert.equal(agreement(3, Infinity), "too few draws to compare chains");
+  assert.equal(agreement(0, 0), "chains have not been compared");
+  assert.equal(agreement(NaN, NaN), "chains have not been compared");
+  assert.equal(agreement(1.1, NaN), "", "a server from before it says the number");
 });
 
 test("it is said why there is no score", () => {

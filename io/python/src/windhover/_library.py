@@ -88,7 +88,7 @@ class ProvenanceStruct(ctypes.Structure):
         "d ess_bulk ess_tail r_hat autocorrelation_time draws_per_observation ou_ratio law_ratio"
         " misspecification_index prior_conflict score_autocorrelation drift_score repeated_rows"
         " coverage_90 noise_variance noise_variance_sd conformal_coverage_90;"
-        "u64 drift_onset; i64 drift_onset_time_ns"
+        "u64 drift_onset; i64 drift_onset_time_ns; d r_hat_chance"
     )
 
     @property

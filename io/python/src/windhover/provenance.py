@@ -140,6 +140,7 @@ class Provenance:
     repeated_rows: float
     law_ratio: float
     prior_conflict: float
+    r_hat_chance: float
 
     @property
     def ok(self) -> bool:

@@ -218,7 +218,7 @@ class Posterior(Answer):
         sd_robust: of the sandwich, which holds when the model does not; or NaN.
         q5, q50, q95: quantiles of the draws.
         ess_bulk, ess_tail: how many independent draws the chains' own are worth.
-        r_hat: of the chains, which share what they have learned: up to 1.2 is usual.
+        r_hat: of the chains; `provenance.r_hat_chance` is the most that chance makes of it.
         mcse_mean: Monte Carlo error of the chains' mean.
         autocorrelation_time: of one chain, in steps, or NaN.
         prior_precision: given or learned.
