@@ -185,6 +185,13 @@ TEST(AwkwardFiles, ANumberThatStandsForNoneIsSaidToWithWhatToType) {
             "-999 is in 3 cells, far from all others: if it says that there is no value, "
             "--missing-text=\"-999\"");
   EXPECT_TRUE(says(note_of_numbers(holes("9999.0", 9)), "9999.0 is in 10 cells"));
+  const auto two_spellings = [&](int i) {
+    return i % 30 == 5 ? "-999.0" : i % 30 == 15 ? "-999" : holes("-999", 1000)(i);
+  };
+  EXPECT_TRUE(
+      says(note_of_numbers(two_spellings),
+           "-999 or -999.0 are in 7 cells, far from all others: if it says that there is no "
+           "value, --missing-text=\"-999\" --missing-text=\"-999.0\""));
   EXPECT_EQ(note_of_numbers(holes("999", 100)), "");  // once
   EXPECT_EQ(note_of_numbers(holes("-7", 9)), "");
   EXPECT_EQ(note_of_numbers([](int i) { return i % 9 == 3 ? "999" : std::to_string(i * 23); }), "");

@@ -77,10 +77,11 @@ std::string mostly_numbers_note(const ColumnFacts& facts, char decimal) {
 std::string placeholder_note(const ColumnFacts& facts) {
   const auto found = facts.oddities().placeholder();
   if (!found) return "";
-  return fmt::format(
-      "; {} is in {} cells, far from all others: if it says that there is no value, "
-      "--missing-text=\"{}\"",
-      found->text, found->count, found->text);
+  std::string said = fmt::format(
+      "; {} {} in {} cells, far from all others: if it says that there is no value,",
+      fmt::join(found->texts, " or "), found->texts.size() > 1 ? "are" : "is", found->count);
+  for (const std::string& text : found->texts) said += fmt::format(" --missing-text=\"{}\"", text);
+  return said;
 }
 
 std::string oddities_note(const std::string& name, const ColumnFacts& facts) {

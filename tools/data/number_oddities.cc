@@ -12,7 +12,9 @@ void NumberOddities::add(double value, std::string_view text) {
   const auto* const known = std::ranges::find(kPlaceholders, value);
   if (known != kPlaceholders.end()) {
     Placeholder& one = found_[static_cast<std::size_t>(known - kPlaceholders.begin())];
-    if (one.count++ == 0) one.text = text;
+    ++one.count;
+    const bool is_new = std::ranges::find(one.texts, text) == one.texts.end();
+    if (is_new && one.texts.size() < kMostTexts) one.texts.emplace_back(text);
     return;
   }
   least_ = std::min(least_, value);

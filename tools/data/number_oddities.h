@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace windhover {
 
@@ -24,13 +25,14 @@ class NumberOddities {
   // One of the numbers that people write where there is none, -999 or 99999, which is there more
   // than once and as far from the others as these are from each other, and farther.
   struct Placeholder {
-    std::string text;
-    std::uint64_t count = 0;
+    std::vector<std::string> texts;  // the spellings that there are, kMostTexts at most
+    std::uint64_t count = 0;         // of cells
   };
   std::optional<Placeholder> placeholder() const;
 
  private:
   static constexpr std::size_t kLong = 5;
+  static constexpr std::size_t kMostTexts = 4;
   static constexpr std::array kPlaceholders = {-99.0, -999.0, -9999.0, -99999.0,
                                                999.0, 9999.0, 99999.0};
 
