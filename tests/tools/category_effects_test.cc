@@ -199,6 +199,22 @@ TEST(CategoryEffects, OfDrawsAreTheirSpreadAroundTheMeansGiven) {
   EXPECT_NEAR(effects[1].sd, 2, 1e-12);
 }
 
+TEST(CategoryEffects, OfOneListedCategoryAreAboveIt) {
+  const Schema schema = Schema::from_file(
+      file_with("one_listed.toml",
+                "target = \"y\"\n[[feature]]\nfield = \"c\"\nkind = \"category\"\n"
+                "categories = [\"u\"]\nother = \"column\"\n"));
+  const CategoryGroup alone = category_groups(schema).at(0);
+  EXPECT_EQ(alone.above, "c=u");
+  const auto effects = drawn_category_effects({alone}, 3, std::vector<double>{1, 5, 0},
+                                              std::vector<double>{0, 4, 0, 0, 6, 0});
+  ASSERT_EQ(effects.size(), 1) << "it is nothing above itself";
+  EXPECT_EQ(effects[0].parameter, 1);
+  EXPECT_EQ(effects[0].mean, 4);
+  const std::string other = schema.feature_name(alone.first + 1);
+  EXPECT_EQ(category_groups(schema, {other}).at(0).above, other);
+}
+
 TEST(CategoryEffects, AreAgainstOneCategoryAFieldThatThereIs) {
   const Schema schema = Schema::from_file(schema_file(false));
   EXPECT_EQ(category_groups(schema, {"c=v"})[0].against, 1);

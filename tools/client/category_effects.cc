@@ -58,6 +58,11 @@ std::vector<CategoryGroup> category_groups(const Schema& schema,
                       {}});
   }
   for (const std::string& text : against) set_reference(schema, groups, text);
+  for (CategoryGroup& group : groups) {  // of one category it is the average
+    if (group.listed != 1 || group.against) continue;
+    group.against = 0;
+    group.above = schema.feature_name(group.first);
+  }
   return groups;
 }
 

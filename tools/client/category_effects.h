@@ -37,7 +37,8 @@ struct CategoryGroup {
 };
 
 // The fields with at least two columns of categories. `against`: "FIELD=CATEGORY" texts, a field's
-// own reference each; UserError for one that no group has, and for two of one field.
+// own reference each; UserError for one that no group has, and for two of one field. A category
+// that alone is listed is its field's reference.
 std::vector<CategoryGroup> category_groups(const Schema& schema,
                                            const std::vector<std::string>& against = {});
 

@@ -12,6 +12,9 @@ const groupsOf = (columns) =>
     .filter((field) => field.kind === "category" && field.columns.length > 1)
     .map((field) => ({ first: field.first, listed: field.categories.length, count: field.columns.length }));
 
+// Those that are told: one that alone is listed is the average itself, above which the others are.
+const told = (group) => Array.from({ length: group.count }, (_, i) => i).slice(group.listed === 1 ? 1 : 0);
+
 const weight = (group, i) => (i < group.listed ? 1 / group.listed : 0);
 
 // The average category of each group, and for each category that row with more of it, and with less.
@@ -19,7 +22,7 @@ function rowsOf(groups) {
   const average = new Map(groups.flatMap((group) => Array.from({ length: group.count }, (_, i) => [group.first + i, weight(group, i)])));
   const rows = [average];
   for (const group of groups) {
-    for (let own = 0; own < group.count; ++own) {
+    for (const own of told(group)) {
       for (const sign of [1, -1]) {
         const row = new Map(average);
         for (let i = 0; i < group.count; ++i) {
@@ -39,12 +42,13 @@ function exactEffects(groups, [average, ...answers]) {
   const effects = new Map();
   let next = 0;
   for (const group of groups) {
-    for (let i = 0; i < group.count; ++i, next += 2) {
+    for (const i of told(group)) {
       const [more, less] = [answers[next], answers[next + 1]];
       effects.set(group.first + i, {
         mean: (number(more.linpred_mean) - number(less.linpred_mean)) / 2,
         sd: Math.sqrt(Math.max(0, (variance(more) + variance(less)) / 2 - variance(average))),
       });
+      next += 2;
     }
   }
   return effects;
@@ -55,7 +59,7 @@ function drawnEffects(groups, stride, means, draws) {
   const effects = new Map();
   for (let block = 0; block < means.length; block += stride) {
     for (const group of groups) {
-      for (let own = 0; own < group.count; ++own) {
+      for (const own of told(group)) {
         const above = (theta) => {
           let sum = theta[block + group.first + own];
           for (let i = 0; i < group.count; ++i) sum -= weight(group, i) * theta[block + group.first + i];

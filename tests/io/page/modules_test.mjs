@@ -122,6 +122,10 @@ test("categories are told above the average of those listed", async () => {
     assert.ok(Math.abs(exact.effects.get(i).mean - mean) < 1e-12);
     assert.ok(Math.abs(exact.effects.get(i).sd ** 2 - variance) < 1e-9, `${i}: ${exact.effects.get(i).sd ** 2}`);
   });
+  // One that alone is listed is no effect: the others are told above it.
+  const alone = { ...twoFields, features: [{ ...twoFields.features[0], columns: ["c=u", "c=other", "c=missing"], categories: ["u"] }] };
+  const above = await categoryEffects(new Columns({ ...welcome, features: 3, dimension: 4 }, alone), predict, means.slice(0, 4), never);
+  assert.deepEqual([...above.effects].map(([at, { mean, sd }]) => [at, mean, Math.round(sd ** 2)]), [[1, 1, 3], [2, 2, 4]]);
   // Three draws of two pages, whose effects of u are -0.5, 0.5 and 1.5.
   const pages = [[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], [2, -1, 0, 0, 0, 0, 0]];
   const draw = async ({ first = 0, snapshot_id: id = "7" }) => {
