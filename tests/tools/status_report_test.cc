@@ -82,7 +82,7 @@ TEST(StatusReport, TellsHowFarARecoveryIs) {
 // fits.
 TEST(StatusReport, HasRoomForEveryReason) {
   RecordedLog recorded("reasons.log");
-  for (int reason = 0; reason <= 13; ++reason) {
+  for (int reason = 0; reason <= 14; ++reason) {
     Provenance p =
         testing::provenance_with(PosteriorStatus::kRecovering, static_cast<StatusReason>(reason));
     p.n_seen = p.n_eff = p.drift_onset = std::numeric_limits<std::uint64_t>::max();
@@ -93,7 +93,7 @@ TEST(StatusReport, HasRoomForEveryReason) {
     report.look(p, 0);
   }
   const Lines lines = recorded.lines();
-  ASSERT_EQ(lines.size(), 14U);
+  ASSERT_EQ(lines.size(), 15U);
   for (const std::string& line : lines)
     EXPECT_EQ(line.find("truncated"), std::string::npos) << line;
 }
