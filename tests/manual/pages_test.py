@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 import run
-from links import broken_links
+from links import broken_links, is_well_formed
 from pages import blocks, missing_line, same_line
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,7 +123,7 @@ class Site(unittest.TestCase):
             (root / "sub").mkdir()
             (root / "a.html").write_text(
                 '<h1 id="top">a</h1><a href="sub/b.html#here">b</a> <a href="#top">a</a> <img src="p.svg">'
-                '<a href="https://nowhere.example/x">x</a> <a href="mailto:a@b">m</a> <a href="sub/">s</a>'
+                '<a href="https://nowhere.example/x">x</a> <a href="mailto:a@b.org">m</a> <a href="sub/">s</a>'
             )
             (root / "sub/b.html").write_text('<p id="here"></p><a href="../a.html">a</a>')
             (root / "sub/index.html").write_text("")
@@ -140,6 +140,34 @@ class Site(unittest.TestCase):
                     "sub/b.html links to c.html: there is no such file",
                     "sub/b.html links to ../../etc: there is no such file",
                 ],
+            )
+
+    def test_a_link_elsewhere_has_the_form_of_one(self) -> None:
+        for good in (
+            "https://mc-stan.org",
+            "https://mc-stan.org/docs/a_b.html#c",
+            "https://en.wikipedia.org/wiki/Bias_(statistics)",
+            "http://127.0.0.1:9101/",
+            "mailto:a@b.org",
+        ):
+            self.assertTrue(is_well_formed(good), good)
+        for bad in (
+            "http://mc-stan.org",
+            "https://mc-stan",
+            "https:/mc-stan.org",
+            "https://mc-stan.org/a b",
+            "https://mc-stan.org/docs,",
+            "https://mc-stan.org/docs)",
+            "//mc-stan.org",
+            "mailto:a",
+            "ftp://mc-stan.org",
+        ):
+            self.assertFalse(is_well_formed(bad), bad)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a.html").write_text('<a href="http://mc-stan.org">m</a>')
+            self.assertEqual(
+                broken_links(Path(folder)),
+                ["a.html links to http://mc-stan.org: this is no link"],
             )
 
 
