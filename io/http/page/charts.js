@@ -1,4 +1,5 @@
 // Charts by uPlot (a global, from vendor/) in the colours of the page.
+import { apart } from "./format.js";
 
 const kFont = "12px system-ui, sans-serif";
 
@@ -49,7 +50,7 @@ export const band = (upper, lower, name) => ({ series: [upper, lower], fill: () 
 export function makeChart(host, { series, bands = [], x = {}, y = {}, scales = {}, hooks = {}, time = false }) {
   host.replaceChildren();
   host.setAttribute("role", "img");
-  const horizontal = time ? { values: times, space: 80, ...x } : x;
+  const horizontal = time ? { values: times, space: 80, ...x } : { space: (_, __, least, most) => apart(least, most), ...x };
   const options = {
     width: Math.max(200, host.clientWidth),
     height: Math.max(120, host.clientHeight),

@@ -21,6 +21,9 @@ export function short(value, digits = 4) {
   return format(value, `s${digits}`, { maximumSignificantDigits: digits });
 }
 
+// Pixels from one mark of an axis to the next, so that numbers of this range stand apart.
+export const apart = (least, most) => Math.max(50, 18 + 7.5 * Math.max(short(least).length, short(most).length));
+
 // With the decimals that a spread of this size gives a meaning to.
 export function near(value, spread) {
   if (!Number.isFinite(value) || !(spread > 0)) return short(value);

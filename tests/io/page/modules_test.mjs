@@ -6,7 +6,7 @@ import { categoryEffects } from "../../../io/http/page/categories.js";
 import { Columns, kMissing, kOther } from "../../../io/http/page/columns.js";
 import { countBars, countEdges, densityOf, kProbabilities, normalQuantile } from "../../../io/http/page/distribution.js";
 import { textOf } from "../../../io/http/page/events.js";
-import { bytes, duration, near, number, short } from "../../../io/http/page/format.js";
+import { apart, bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
 import { judgePit, pitBins } from "../../../io/http/page/pit.js";
 import { agreement, judge, learning, noneScored } from "../../../io/http/page/judgement.js";
@@ -196,6 +196,12 @@ test("numbers are written with the digits that mean something", () => {
   assert.equal(duration(1500), "1.5 µs");
   assert.equal(duration(3 * 3600e9), "3 h 0 min");
   assert.equal(bytes(35.7 * 1024 * 1024), "35.7 MiB");
+});
+
+test("numbers of an axis stand apart, long ones farther", () => {
+  assert.equal(apart(0, 1), 50);
+  assert.ok(apart(250000, 450000) >= 70, "seven characters of 12 pixels take 49");
+  assert.ok(apart(-0.00012, 5) > apart(-1, 5));
 });
 
 test("the histogram of outcomes says what its shape means", () => {
