@@ -199,6 +199,58 @@ TEST(CategoryEffects, OfDrawsAreTheirSpreadAroundTheMeansGiven) {
   EXPECT_NEAR(effects[1].sd, 2, 1e-12);
 }
 
+// c crossed with d, and with a number, whose products are 0 at its mean.
+TEST(CategoryEffects, OfACrossedFieldAreThoseOverAnAverageOfTheOthersCategories) {
+  const Schema schema = Schema::from_file(file_with(
+      "crossed.toml",
+      "target = \"y\"\n[[feature]]\nfield = \"a\"\nkind = \"number\"\nshift = 3\nscale = 2\n"
+      "[[feature]]\nfield = \"c\"\nkind = \"category\"\ncategories = [\"u\", \"v\"]\nother = "
+      "\"column\"\n"
+      "missing = \"column\"\n"
+      "[[feature]]\nfield = \"d\"\nkind = \"category\"\ncategories = [\"p\", \"q\", \"r\"]\nother "
+      "= \"zero\"\n"
+      "[[feature]]\ninteraction = [\"d\", \"c\"]\n[[feature]]\ninteraction = [\"a\", \"c\"]\n"));
+  const std::vector<std::string> names = schema.feature_names();
+  std::vector<double> theta(names.size());
+  for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = static_cast<double>(j * j % 17);
+  const auto of = [&](const std::string& name) {
+    const auto at = std::ranges::find(names, name);
+    EXPECT_NE(at, names.end()) << name;
+    return theta[static_cast<std::size_t>(at - names.begin())];
+  };
+  // The linear predictor of a row of c and d at the mean of a.
+  const auto expected = [&](const std::string& c, const std::string& d) {
+    return of("c=" + c) + of("d=" + d) + of("d=" + d + " x c=" + c);
+  };
+  const auto over_d = [&](const std::string& c) {
+    return (expected(c, "p") + expected(c, "q") + expected(c, "r")) / 3;
+  };
+  const auto groups = category_groups(schema, {"c=v"});
+  std::vector<double> draws = theta;
+  for (const double x : theta) draws.push_back(2 * x);
+  const auto effects = drawn_category_effects(groups, theta.size(), theta, draws);
+  ASSERT_EQ(effects.size(), 3 + 3) << "u, other and missing above v; p, q, r above their average";
+  EXPECT_NEAR(effects[0].mean, over_d("u") - over_d("v"), 1e-12);
+  EXPECT_NEAR(effects[1].mean, over_d("other") - over_d("v"), 1e-12);
+  const double p = (expected("u", "p") + expected("v", "p")) / 2;
+  const double all = (over_d("u") + over_d("v")) / 2;
+  EXPECT_NEAR(effects[3].mean, p - all, 1e-12);
+  const auto ask = [&](std::span<const double> rows) {
+    std::vector<PredictiveSummary> answers(rows.size() / theta.size());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      for (std::size_t j = 0; j < theta.size(); ++j) {
+        answers[i].linpred_mean += rows[i * theta.size() + j] * theta[j];
+      }
+    }
+    return answers;
+  };
+  const auto exact = exact_category_effects(groups, std::vector<double>(theta.size(), 0.0), 5, ask);
+  ASSERT_EQ(exact.size(), effects.size());
+  for (std::size_t k = 0; k < exact.size(); ++k) {
+    EXPECT_NEAR(exact[k].mean, effects[k].mean, 1e-9) << k;
+  }
+}
+
 TEST(CategoryEffects, OfOneListedCategoryAreAboveIt) {
   const Schema schema = Schema::from_file(
       file_with("one_listed.toml",

@@ -41,7 +41,65 @@ void set_reference(const Schema& schema, std::vector<CategoryGroup>& groups,
                   text, schema.parts().path, did_you_mean(text, names)));
 }
 
+// The rule that a factor of an interaction is, where it is a field of categories alone.
+std::optional<std::size_t> category_of(const Schema& schema,
+                                       const std::vector<std::size_t>& factor) {
+  const bool is = factor.size() == 1 &&
+                  schema.rules()[factor[0]].kind == FeatureRule::Kind::kCategory &&
+                  !schema.rules()[factor[0]].categories.empty();
+  return is ? std::optional(factor[0]) : std::nullopt;
+}
+
+// The products of an interaction that rows of each place of a field have, where all of its other
+// factors are categories; with numbers they are 0 at the mean.
+void add_products(const Schema& schema, std::size_t interaction, std::size_t rule,
+                  CategoryGroup& group) {
+  const auto factors = factors_of(schema.rules(), interaction);
+  bool takes_part = false;
+  for (const auto& factor : factors) {
+    const auto category = category_of(schema, factor);
+    if (!category) return;
+    takes_part = takes_part || category == rule;
+  }
+  if (!takes_part) return;
+  group.crossed.resize(group.columns);
+  for (std::size_t place = 0; place < value_columns(schema.rules(), rule); ++place) {
+    CategoryGroup::Weights products = {{0, 1.0}};
+    for (const auto& factor : factors) {
+      const bool own = factor[0] == rule;
+      const std::size_t columns = value_columns(schema.rules(), factor[0]);
+      const std::size_t listed = schema.rules()[factor[0]].categories.size();
+      CategoryGroup::Weights next;
+      for (const auto& [at, weight] : products) {
+        if (own) next.emplace_back(at * columns + place, weight);
+        for (std::size_t other = 0; !own && other < listed; ++other) {
+          next.emplace_back(at * columns + other, weight / static_cast<double>(listed));
+        }
+      }
+      products = std::move(next);
+    }
+    for (const auto& [at, weight] : products) {
+      group.crossed[place].emplace_back(schema.first_column(interaction) + at, weight);
+    }
+  }
+}
+
 }  // namespace
+
+void CategoryGroup::append(std::size_t place, double times, Weights& to) const {
+  to.emplace_back(first + place, times);
+  if (crossed.empty()) return;
+  for (const auto& [column, share] : crossed[place]) to.emplace_back(column, times * share);
+}
+
+CategoryGroup::Weights CategoryGroup::contrast(std::size_t place) const {
+  Weights all;
+  append(place, 1, all);
+  for (std::size_t i = 0; i < columns; ++i) {
+    if (weight(i) != 0) append(i, -weight(i), all);
+  }
+  return all;
+}
 
 std::vector<CategoryGroup> category_groups(const Schema& schema,
                                            const std::vector<std::string>& against) {
@@ -56,6 +114,11 @@ std::vector<CategoryGroup> category_groups(const Schema& schema,
                       columns,
                       fmt::format("the average of {}", rule.field),
                       {}});
+    for (std::size_t i = r + 1; i < schema.rules().size(); ++i) {
+      if (schema.rules()[i].kind == FeatureRule::Kind::kInteraction) {
+        add_products(schema, i, r, groups.back());
+      }
+    }
   }
   for (const std::string& text : against) set_reference(schema, groups, text);
   for (CategoryGroup& group : groups) {  // of one category it is the average
@@ -73,9 +136,10 @@ std::vector<CategoryEffect> exact_category_effects(const std::vector<CategoryGro
   std::vector<CategoryEffect> effects;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (std::size_t i = 0; i < groups[g].columns; ++i) {
-      const std::size_t column = groups[g].first + i;
-      average[column] = groups[g].weight(i);
-      if (groups[g].against != i) effects.push_back({g, column, 0, 0});
+      CategoryGroup::Weights row;
+      groups[g].append(i, groups[g].weight(i), row);
+      for (const auto& [column, weight] : row) average[column] += weight;
+      if (groups[g].against != i) effects.push_back({g, groups[g].first + i, 0, 0});
     }
   }
   const std::size_t page = (most_rows - 1) / 2;
@@ -86,13 +150,11 @@ std::vector<CategoryEffect> exact_category_effects(const std::vector<CategoryGro
     rows = average;
     for (const CategoryEffect& effect : told) {
       const CategoryGroup& group = groups[effect.group];
+      const auto contrast = group.contrast(effect.parameter - group.first);
       for (const double sign : {1.0, -1.0}) {
-        const auto row = rows.insert(rows.end(), average.begin(), average.end());
-        for (std::size_t i = 0; i < group.columns; ++i) {
-          const bool is_own = group.first + i == effect.parameter;
-          row[static_cast<std::ptrdiff_t>(group.first + i)] +=
-              sign * ((is_own ? 1.0 : 0.0) - group.weight(i));
-        }
+        rows.insert(rows.end(), average.begin(), average.end());
+        const std::span<double> row = std::span(rows).last(average.size());
+        for (const auto& [column, weight] : contrast) row[column] += sign * weight;
       }
     }
     const std::vector<PredictiveSummary> answers = ask(rows);
@@ -120,10 +182,10 @@ std::vector<CategoryEffect> drawn_category_effects(const std::vector<CategoryGro
       const CategoryGroup& group = groups[g];
       for (std::size_t i = 0; i < group.columns; ++i) {
         if (group.against == i) continue;
+        const auto weights = group.contrast(i);
         const auto contrast = [&](std::span<const double> theta) {
-          const auto own = theta.subspan(block + group.first, group.columns);
-          double sum = own[i];
-          for (std::size_t k = 0; k < group.columns; ++k) sum -= group.weight(k) * own[k];
+          double sum = 0;
+          for (const auto& [column, weight] : weights) sum += weight * theta[block + column];
           return sum;
         };
         double mean = 0, squares = 0, count = 0;

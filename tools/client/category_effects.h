@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "windhover/io/client.h"
@@ -21,6 +22,8 @@ namespace windhover {
 // The columns of one field's categories, those listed first, then those for others and for rows
 // without a value.
 struct CategoryGroup {
+  using Weights = std::vector<std::pair<std::size_t, double>>;  // of columns; one may stand twice
+
   std::string field;
   std::size_t first = 0;
   std::size_t listed = 0;
@@ -28,12 +31,19 @@ struct CategoryGroup {
   std::string above;  // what is taken off each, for display
   std::optional<std::size_t>
       against;  // that place in the group; nothing: the average of those listed
+  // Of each place, what its rows have beside its own column: products with the categories of other
+  // fields, of an average of those listed. Empty: the field is crossed with none.
+  std::vector<Weights> crossed = {};
 
   // Likewise, as weights of the columns, which sum to 1.
   double weight(std::size_t place) const {
     if (against) return place == *against ? 1.0 : 0.0;
     return place < listed ? 1.0 / static_cast<double>(listed) : 0.0;
   }
+  // What a row of that place has, `times` as much of it.
+  void append(std::size_t place, double times, Weights& to) const;
+  // That row less the reference's.
+  Weights contrast(std::size_t place) const;
 };
 
 // The fields with at least two columns of categories. `against`: "FIELD=CATEGORY" texts, a field's

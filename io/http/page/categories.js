@@ -6,29 +6,68 @@ const kMostParameters = 300;  // beyond that nothing is told
 const kBesideRows = 1024;     // bytes of a question
 const kNumberBytes = 24;  // of a number as text
 
-// {first, listed, count}: the columns of the fields with several categories, those listed first.
+const listedOf = (field) => field.categories.length;
+const valuesOf = (field) => field.columns.length - (field.missing === "column" ? 1 : 0);
+
+// The fields that an interaction multiplies, where all are of categories alone; otherwise none.
+function factorsOf(columns, interaction) {
+  const factors = interaction.fields.map((name) =>
+    columns.placed.filter((field) => field.name === name && field.kind !== "interaction" && field.first < interaction.first));
+  const plain = factors.every((all) => all.length === 1 && all[0].kind === "category" && listedOf(all[0]) > 0);
+  return plain ? factors.map(([field]) => field) : [];
+}
+
+// [[column, share], ...]: the products that rows with the own-th category of a field have, of an
+// average of the others' categories.
+function productsOf(columns, own, place) {
+  if (place >= valuesOf(own)) return [];
+  return columns.placed.filter((field) => field.kind === "interaction").flatMap((interaction) => {
+    const factors = factorsOf(columns, interaction);
+    if (!factors.includes(own)) return [];
+    let products = [[0, 1]];
+    for (const field of factors) {
+      const values = field === own ? [[place, 1]] : field.categories.map((_, i) => [i, 1 / listedOf(field)]);
+      products = products.flatMap(([at, share]) => values.map(([i, value]) => [at * valuesOf(field) + i, share * value]));
+    }
+    return products.map(([at, share]) => [interaction.first + at, share]);
+  });
+}
+
+// {first, listed, count, rows}: the columns of the fields with several categories, those listed first;
+// and of each what a row of it has, [[column, share], ...].
 const groupsOf = (columns) =>
   columns.placed
     .filter((field) => field.kind === "category" && field.columns.length > 1)
-    .map((field) => ({ first: field.first, listed: field.categories.length, count: field.columns.length }));
+    .map((field) => ({
+      first: field.first, listed: listedOf(field), count: field.columns.length,
+      rows: field.columns.map((_, i) => [[field.first + i, 1], ...productsOf(columns, field, i)]),
+    }));
 
 // Those that are told: one that alone is listed is the average itself, above which the others are.
 const told = (group) => Array.from({ length: group.count }, (_, i) => i).slice(group.listed === 1 ? 1 : 0);
 
 const weight = (group, i) => (i < group.listed ? 1 / group.listed : 0);
 
+const addTo = (row, times, shares) => shares.forEach(([column, share]) => row.set(column, (row.get(column) ?? 0) + times * share));
+
+// What a category is above the average of its field's listed ones, of columns.
+function contrastOf(group, own) {
+  const contrast = new Map();
+  addTo(contrast, 1, group.rows[own]);
+  group.rows.forEach((row, i) => weight(group, i) !== 0 && addTo(contrast, -weight(group, i), row));
+  return [...contrast];
+}
+
 // The average category of each group, and for each category that row with more of it, and with less.
 function rowsOf(groups) {
-  const average = new Map(groups.flatMap((group) => Array.from({ length: group.count }, (_, i) => [group.first + i, weight(group, i)])));
+  const average = new Map();
+  for (const group of groups) group.rows.forEach((row, i) => addTo(average, weight(group, i), row));
   const rows = [average];
   for (const group of groups) {
     for (const own of told(group)) {
       for (const sign of [1, -1]) {
         const row = new Map(average);
-        for (let i = 0; i < group.count; ++i) {
-          const more = (i === own ? 1 : 0) - weight(group, i);
-          row.set(group.first + i, average.get(group.first + i) + sign * more);
-        }
+        addTo(row, sign, contrastOf(group, own));
         rows.push(row);
       }
     }
@@ -60,11 +99,8 @@ function drawnEffects(groups, stride, means, draws) {
   for (let block = 0; block < means.length; block += stride) {
     for (const group of groups) {
       for (const own of told(group)) {
-        const above = (theta) => {
-          let sum = theta[block + group.first + own];
-          for (let i = 0; i < group.count; ++i) sum -= weight(group, i) * theta[block + group.first + i];
-          return sum;
-        };
+        const contrast = contrastOf(group, own);
+        const above = (theta) => contrast.reduce((sum, [column, share]) => sum + share * theta[block + column], 0);
         const values = draws.map(above);
         const middle = values.reduce((a, b) => a + b, 0) / values.length;
         const squares = values.reduce((sum, v) => sum + (v - middle) ** 2, 0);

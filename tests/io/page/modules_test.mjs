@@ -126,6 +126,18 @@ test("categories are told above the average of those listed", async () => {
   const alone = { ...twoFields, features: [{ ...twoFields.features[0], columns: ["c=u", "c=other", "c=missing"], categories: ["u"] }] };
   const above = await categoryEffects(new Columns({ ...welcome, features: 3, dimension: 4 }, alone), predict, means.slice(0, 4), never);
   assert.deepEqual([...above.effects].map(([at, { mean, sd }]) => [at, mean, Math.round(sd ** 2)]), [[1, 1, 3], [2, 2, 4]]);
+  // Crossed with d the products count, of an average of d's two; with n they are 0 at its mean.
+  const crossed = { ...twoFields, features: [
+    { field: "c", kind: "category", missing: "row", columns: ["c=u", "c=v"], categories: ["u", "v"], other: "zero" },
+    { field: "d", kind: "category", missing: "row", columns: ["d=x", "d=y"], categories: ["x", "y"], other: "zero" },
+    { field: "n", kind: "number", missing: "row", columns: ["n"], shift: 10, scale: 2 },
+    { field: "c x d", kind: "interaction", fields: ["c", "d"], columns: ["ux", "uy", "vx", "vy"] },
+    { field: "c x n", kind: "interaction", fields: ["c", "n"], columns: ["un", "vn"] }] };
+  const theta = [0, 1, 0, 3, 9, 10, 20, 0, 6, 70, 80, 500];
+  const linear = async (rows) => rows.map((row) => ({ linpred_mean: [...row].reduce((sum, [j, x]) => sum + x * theta[j], 500), linpred_sd: 0 }));
+  const both = await categoryEffects(new Columns({ ...welcome, features: 11, dimension: 12 }, crossed), linear, theta, never);
+  // Of u: 0 + (10 + 20) / 2, of v: 1 + (0 + 6) / 2, of x: 0 + (10 + 0) / 2, of y: 3 + (20 + 6) / 2.
+  [5.5, -5.5, -5.5, 5.5].forEach((mean, i) => assert.ok(Math.abs(both.effects.get(i).mean - mean) < 1e-9, `${i}: ${both.effects.get(i).mean}`));
   // Three draws of two pages, whose effects of u are -0.5, 0.5 and 1.5.
   const pages = [[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], [2, -1, 0, 0, 0, 0, 0]];
   const draw = async ({ first = 0, snapshot_id: id = "7" }) => {
