@@ -30,13 +30,16 @@ def exported(windhover_command, folder, path):
 
 
 class Cutter:
-    """Between client and server: passes so many bytes on in each direction, then cuts."""
+    """Between client and server: passes so many bytes on in each direction, then cuts. The limits of a
+    connection that ends by itself, as of a client that waits no longer, are those of a later one.
+    """
 
     def __init__(self, target, limits):
         self._target, self._limits = target, list(limits)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.cuts = 0
+        self._lock = threading.Lock()
         self._sockets = [self._listener]
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -52,10 +55,21 @@ class Cutter:
             server.connect(self._target)
             limit = self._limits.pop(0) if self._limits else None
             to_server, to_client = limit or (None, None)
+            connection = {"limits": limit, "cut": False, "ways": 2}
             for way in ((client, server, to_server), (server, client, to_client)):
-                threading.Thread(target=self._pass, args=way, daemon=True).start()
+                threading.Thread(target=self._pass, args=(*way, connection), daemon=True).start()
 
-    def _pass(self, source, sink, limit):
+    def _ended(self, connection, cut):
+        with self._lock:
+            self.cuts += cut and not connection["cut"]
+            connection["cut"] |= cut
+            connection["ways"] -= 1
+            limited = any(connection["limits"] or ())
+            if connection["ways"] == 0 and not connection["cut"] and limited:
+                self._limits.append(connection["limits"])
+
+    def _pass(self, source, sink, limit, connection):
+        cut = False
         try:
             while limit is None or limit > 0:
                 data = source.recv(65536 if limit is None else min(65536, limit))
@@ -64,7 +78,7 @@ class Cutter:
                 sink.sendall(data)
                 limit = limit and limit - len(data)
             else:
-                self.cuts += 1
+                cut = True
         except OSError:
             pass
         for one in (source, sink):
@@ -72,6 +86,7 @@ class Cutter:
                 one.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+        self._ended(connection, cut)
 
     def close(self):
         for one in self._sockets:
