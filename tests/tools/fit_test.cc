@@ -28,6 +28,8 @@ TEST(Fit, ReportsALinearFit) {
   EXPECT_LT(out["kl_summary"].get<double>(), 1e-3);
   EXPECT_NEAR(out["noise_variance"].get<double>() / out["noise_variance_reference"].get<double>(),
               1.0, 0.02);
+  EXPECT_GT(out["r_hat_chance"].get<double>(), 1);
+  EXPECT_LT(out["r_hat_max"].get<double>(), out["r_hat_chance"].get<double>());
   EXPECT_GT(out["footprint_bytes"].get<std::uint64_t>(), 2000U * 32);
   ASSERT_EQ(out["parameters"].size(), 3U);
   EXPECT_EQ(out["parameters"][2]["name"], "intercept");

@@ -47,9 +47,9 @@ std::string describe(const Provenance& provenance);
 
 // How to read the columns of chains in a table of parameters.
 inline constexpr std::string_view kChainsLegend =
-    "ess: how many independent draws the chains' own are worth; r_hat: how far the chains agree, "
-    "of "
-    "which the line above says what chance makes; the 1.01 that others ask for is for long chains";
+    "ess: how many independent draws the chains' own are worth; r_hat: how far the chains agree; "
+    "what chance makes of it stands further up, and the 1.01 that others ask for is for long "
+    "chains";
 // One line an x: the probability or value with its interval.
 std::string describe(const PredictiveSummary& summary, const AnswerForm& form);
 

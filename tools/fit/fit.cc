@@ -177,6 +177,7 @@ ordered_json fit(const FitOptions& given) {
   out["ess_min"] = provenance.ess_bulk;
   out["ess_tail_min"] = provenance.ess_tail;
   out["r_hat_max"] = provenance.r_hat;
+  out["r_hat_chance"] = provenance.r_hat_chance;
   out["autocorrelation_time_max"] = provenance.autocorrelation_time;
   if (window) out["relaxation_steps"] = learner.view().relaxation;
   out["divergences"] = provenance.divergences;
