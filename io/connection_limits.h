@@ -15,8 +15,11 @@ struct ConnectionLimits {
   std::uint64_t questions = 0;  // of the frames, those that ask the posterior or the status
   std::uint64_t cost = 0;       // of the questions, in microseconds: see question_cost.h
 
-  // Not a rate: how many connections an identity may have at a time to each endpoint.
+  // Not rates. How many connections an identity may have at a time to each endpoint.
   std::uint64_t connections = 0;
+  // How many producers of each model an identity may have; 0: half of max_producers. Without an
+  // identities file there is no limit.
+  std::uint64_t producers = 0;
 
   // Whether there is a rate.
   bool any() const noexcept { return frames != 0 || bytes != 0 || questions != 0 || cost != 0; }
@@ -30,11 +33,12 @@ struct OwnLimits {
   std::optional<std::uint64_t> questions;
   std::optional<std::uint64_t> cost;
   std::optional<std::uint64_t> connections;
+  std::optional<std::uint64_t> producers;
 
   ConnectionLimits in_place_of(const ConnectionLimits& all) const noexcept {
     return {frames.value_or(all.frames), bytes.value_or(all.bytes),
             questions.value_or(all.questions), cost.value_or(all.cost),
-            connections.value_or(all.connections)};
+            connections.value_or(all.connections), producers.value_or(all.producers)};
   }
 };
 

@@ -170,6 +170,7 @@ class Conversation {
   }
   bool may_come(const ModelContext* named) noexcept;
   bool has_place(std::uint64_t& most) const noexcept;
+  ProducerOwner owner() noexcept;
   bool may_stay() noexcept;
   bool may(const RequestView& request, Role& needed) noexcept;
   TurnEnd not_permitted(const RequestView& request, Role needed, ReplyBuffer& replies) noexcept;

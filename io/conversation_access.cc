@@ -36,6 +36,12 @@ bool Conversation::has_place(std::uint64_t& most) const noexcept {
   return false;
 }
 
+// Whose the producers are that it speaks for. What comes over HTTP says who sent it.
+ProducerOwner Conversation::owner() noexcept {
+  if (rights_.is_host()) return about_->model->over_http.owner();
+  return rights_.owner(context_.state->limits.connection);
+}
+
 // One that has come when all is taken: an admin stays, if there is none already.
 bool Conversation::may_stay() noexcept {
   if (place_ == PlaceKind::kEverybodys) return true;

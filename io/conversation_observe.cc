@@ -20,9 +20,10 @@ Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntr
   if (request.producer == kNoProducer) return refusal_of(Status::kInvalidArgument);
   entry = same ? producer_ : &table.at(request.producer);
   const bool known = entry->producer != 0;
+  if (entry->owner != &claims_) claims_.speak_as(owner());
   const Refusal refusal = table.may_speak(*entry, request.producer, claims_, turn_ns());
   if (refusal == Refusal::kTableFull) {
-    number = table.capacity();
+    number = table.limit(request.producer, claims_);
   } else if (refusal == Refusal::kTooManyProducers) {
     number = table.claims_per_connection();
   } else if (refusal != Refusal::kNone) {

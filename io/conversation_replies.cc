@@ -92,9 +92,11 @@ TurnEnd Conversation::refuse_frame(std::uint64_t id, std::size_t rows, Refusal r
   Counters<IoCounter>& counters = context_.state->counters;
   const bool sequence =
       reason == Refusal::kSequenceGap || reason == refusal_of(Status::kInvalidArgument);
-  counters.add(reason == Refusal::kTableFull ? IoCounter::kFramesRefusedTableFull
-               : sequence                    ? IoCounter::kFramesRefusedGap
-                                             : IoCounter::kFramesRefusedProducer);
+  const bool full = reason == Refusal::kTableFull;
+  counters.add(full && number == about_->producers->capacity() ? IoCounter::kFramesRefusedTableFull
+               : full                                          ? IoCounter::kFramesRefusedShareFull
+               : sequence                                      ? IoCounter::kFramesRefusedGap
+                                                               : IoCounter::kFramesRefusedProducer);
   count_refused(rows);
   refuse(id, reason, number, replies);
   return TurnEnd::kNeedInput;

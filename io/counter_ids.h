@@ -37,6 +37,7 @@ enum class IoCounter : std::uint8_t {
   kFramesRefusedGap,        // their rows count as refused
   kFramesRefusedProducer,   // producer busy, unknown, or one too many of a connection's; likewise
   kFramesRefusedTableFull,  // no room for another producer; likewise
+  kFramesRefusedShareFull,  // their identity has as many producers as it may; likewise
   kProducersTakenOver,      // silent for producer_timeout, and then another connection's
   kProducersForgotten,      // passing ones, for want of room
   kWindowFullWaits,
@@ -86,6 +87,7 @@ struct CounterLabels<IoCounter> {
       "frames_refused_gap",
       "frames_refused_producer",
       "frames_refused_table_full",
+      "frames_refused_share_full",
       "producers_taken_over",
       "producers_forgotten",
       "window_full_waits",

@@ -8,14 +8,13 @@
 #include <cstdint>
 #include <span>
 
+#include "windhover/io/producer_shares.h"
 #include "windhover/io/refusal.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
 #include "windhover/platform/status.h"
 
 namespace windhover {
-
-class ProducerClaims;
 
 // Producers from this number on are passing: drawn anew for one stream, they mean nothing to
 // anybody once it has ended, and may be forgotten.
@@ -25,20 +24,8 @@ constexpr bool is_passing(std::uint64_t producer) noexcept {
 }
 // Nobody's: in a checkpoint it stands for how many have been forgotten.
 inline constexpr std::uint64_t kNoProducer = UINT64_MAX;
-
-// Where one producer stands.
-struct ProducerEntry {
-  std::uint64_t producer = 0;       // 0: not known
-  std::uint64_t next = 0;           // the sequence number expected
-  std::uint64_t durable_next = 0;   // what it was when all was last seen on disk
-  std::uint64_t frames = 0;         // `next` is on disk once the log has so many frames there
-  ProducerClaims* owner = nullptr;  // the live connection that speaks for it
-  std::int64_t heard_ns = 0;        // when it did so last
-  // Of passing ones that nobody speaks for: their neighbours in the order in which they fell
-  // silent, as places in the table.
-  std::uint32_t older = 0;
-  std::uint32_t newer = 0;
-};
+// Nobody's either: in a checkpoint it says which identity those have that follow.
+inline constexpr std::uint64_t kOwnerOfTheNext = 0;
 
 // The producers that one connection speaks for. It stays where it is while it holds any.
 class ProducerClaims {
@@ -46,11 +33,16 @@ class ProducerClaims {
   static constexpr std::size_t kMost = 64;
 
   std::size_t size() const noexcept { return size_; }
+  // Whose those are that it speaks for from now on; nobody's without this.
+  void speak_as(const ProducerOwner& owner) noexcept { owner_ = owner; }
+  const ProducerOwner& owner() const noexcept { return owner_; }
 
  private:
   friend class ProducerTable;
   std::array<ProducerEntry*, kMost> held_{};
   std::size_t size_ = 0;
+  ProducerOwner owner_;
+  mutable std::uint32_t share_ = 0;  // where the owner's was found last
 };
 
 // A fixed number of producers. One that a row has been judged of is not forgotten while the history
@@ -58,8 +50,15 @@ class ProducerClaims {
 // the one that fell silent first makes room where there is none. Who speaks for a producer is
 // another matter: a connection may hold so many, and loses one by silence; a passing one, whose
 // number nobody else knows, at once to the connection that comes after it. A sixteenth of the
-// places is kept for passing ones. Invariant: entries stay where they are; a producer is known in
-// one of them. Observe thread only.
+// places is kept for passing ones.
+//
+// A producer is that identity's which spoke for it last and had room for it. An identity has so
+// many at most, of which a sixteenth are passing ones again; where it has no more room its own
+// passing one makes it, and nobody else's. Those of a log are nobody's until somebody speaks for
+// them; a checkpoint says whose they are.
+//
+// Invariant: entries stay where they are; a producer is known in one of them, and counts in one
+// share. Observe thread only.
 class ProducerTable {
  public:
   using Entry = ProducerEntry;
@@ -69,8 +68,8 @@ class ProducerTable {
     std::uint64_t seed = 0x9e3779b97f4a7c15;   // of the hash: one that no peer knows
   };
 
-  // Takes memory, writes nothing. `capacity` > 0.
-  ProducerTable(Arena& arena, std::size_t capacity) noexcept;
+  // Takes memory, writes nothing. `capacity` > 0; `identities`: that are told apart, at most.
+  ProducerTable(Arena& arena, std::size_t capacity, std::size_t identities = 0) noexcept;
 
   // Empties the table. Before first use, and when nobody holds anything of it. O(capacity).
   void reset(const Rules& rules) noexcept;
@@ -86,6 +85,8 @@ class ProducerTable {
   // claim too many.
   Refusal may_speak(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
                     std::int64_t now_ns) const noexcept;
+  // Of kTableFull: how many the table holds, or as many as the identity may have if it is that.
+  std::size_t limit(std::uint64_t producer, const ProducerClaims& claims) const noexcept;
 
   // Rows have been judged: the producer is known from now on, and the connection speaks for it,
   // whoever did before; taken_over: of one that is not passing and had fallen silent. What is
@@ -115,10 +116,19 @@ class ProducerTable {
   Status set(std::uint64_t producer, std::uint64_t next) noexcept;
 
   // Shows every producer and what is expected of it, passing ones in the order in which they fell
-  // silent, and before them kNoProducer where one has been forgotten; a visitor that restores
-  // replaces them all, as set() does. kMalformed or kTooLarge, with the table empty, when it brings
-  // what cannot be: 0, one twice, kNoProducer not as the first.
+  // silent, and before them kNoProducer where one has been forgotten; where the identity is another
+  // one than that of those before, first kOwnerOfTheNext and it. A visitor that restores replaces
+  // them all, as set() does. kMalformed or kTooLarge, with the table empty, when it brings what
+  // cannot be: one twice, kNoProducer not as the first, kOwnerOfTheNext as the last.
   Status visit_state(StateVisitor& visitor) noexcept;
+  // Pairs of numbers that it shows at most of such a table.
+  static constexpr std::size_t most_shown(std::size_t capacity, std::size_t identities) noexcept {
+    return (identities > 0 ? 2 : 1) * capacity + 1;
+  }
+  // Whether one of them is an identity's.
+  bool tells_owners() const noexcept {
+    return shares_[ProducerShares::kNobodys].producers < size();
+  }
 
   // Any thread.
   std::size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
@@ -126,8 +136,6 @@ class ProducerTable {
   std::size_t claims_per_connection() const noexcept { return rules_.claims_per_connection; }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
   bool silent(const Entry& entry, std::int64_t now_ns) const noexcept {
     return now_ns - entry.heard_ns >= rules_.silence_ns;
   }
@@ -137,29 +145,47 @@ class ProducerTable {
 
   std::size_t home(std::uint64_t producer) const noexcept;
   std::size_t slot_of(std::uint64_t producer) const noexcept;
-  bool has_room() const noexcept { return size() < capacity_ || oldest_ != kNone; }
-  // Also with places kept for passing ones.
-  bool may_come(std::uint64_t producer) const noexcept {
-    return has_room() && (is_passing(producer) || lasting_ < capacity_ - capacity_ / 16);
+
+  // Of passing ones a place more than of others.
+  static bool lasting_fits(std::size_t lasting, std::size_t places) noexcept {
+    return lasting < places - places / 16;
   }
-  Entry& add(std::uint64_t producer) noexcept;
+  bool has_room() const noexcept { return size() < capacity_ || silent_.oldest() != kNoPlace; }
+  bool may_come(std::uint64_t producer) const noexcept {
+    return has_room() && (is_passing(producer) || lasting_fits(lasting_, capacity_));
+  }
+  std::size_t most_of(const ProducerClaims& claims) const noexcept {
+    if (claims.owner_.identity == 0) return SIZE_MAX;
+    const std::uint64_t most = claims.owner_.most;
+    return static_cast<std::size_t>(most > 0 ? most : (capacity_ + 1) / 2);
+  }
+  std::uint32_t share_of(const ProducerClaims& claims) const noexcept;
+  bool share_has_room(std::uint64_t producer, const ProducerClaims& claims) const noexcept;
+  ProducerPlace free_place(const ProducerShare& share, std::size_t most) noexcept;
+  Entry& add(std::uint64_t producer, std::uint32_t share, std::size_t most = SIZE_MAX) noexcept;
+  Entry& add(std::uint64_t producer, const ProducerClaims& claims) noexcept;
   void forget(Entry& entry) noexcept;
+  void count(Entry& entry, std::uint32_t share) noexcept;
+  void count_no_more(const Entry& entry) noexcept;
+  void move(Entry& entry, const ProducerClaims& claims) noexcept;
+  Status set(std::uint64_t producer, std::uint64_t next, std::uint32_t share) noexcept;
+  void show(auto&& pair) const noexcept;
 
   // Of passing producers that nobody speaks for.
   void fall_silent(Entry& entry) noexcept;
   void speak_again(Entry& entry) noexcept;
-  std::uint32_t place(const Entry& entry) const noexcept {
-    return static_cast<std::uint32_t>(&entry - entries_.data());
+  ProducerPlace place(const Entry& entry) const noexcept {
+    return static_cast<ProducerPlace>(&entry - entries_.data());
   }
 
   std::size_t capacity_;
   std::span<Entry> entries_;
-  std::span<std::uint32_t> slots_;    // a power of two, at most half full; linear probing
+  std::span<ProducerPlace> slots_;  // a power of two, at most half full; linear probing
+  ProducerShares shares_;
   std::atomic<std::size_t> size_{0};  // written by its thread alone
   std::size_t lasting_ = 0;           // of these, not passing
   std::uint64_t forgotten_ = 0;
-  std::uint32_t oldest_ = kNone;
-  std::uint32_t newest_ = kNone;
+  SilenceOrder silent_;
   Entry unknown_;  // what at() shows of one that is not known
   int shift_ = 0;
   Rules rules_;

@@ -48,6 +48,24 @@ inline constexpr std::size_t kMaxModelName = 63;
 // What the protocol calls a model of the registry.
 ModelKind model_kind(std::string_view model) noexcept;
 
+// Whose the request is that the server's own HTTP has sent to the observe endpoint last: there is
+// one at a time on its way. Written by the HTTP thread before it sends it.
+class SenderOverHttp {
+ public:
+  void set(const ProducerOwner& owner) noexcept {
+    most_.store(owner.most, std::memory_order_relaxed);
+    identity_.store(owner.identity, std::memory_order_release);
+  }
+  ProducerOwner owner() const noexcept {
+    const std::uint64_t identity = identity_.load(std::memory_order_acquire);
+    return {identity, most_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  std::atomic<std::uint64_t> identity_{0};
+  std::atomic<std::uint64_t> most_{0};
+};
+
 // Everything but what is atomic is fixed before the endpoints open, unless it says whose it is.
 struct ServedModel {
   std::string_view name() const noexcept { return name_room.data(); }
@@ -76,6 +94,7 @@ struct ServedModel {
   // The conversation whose frame found no room in the window or the log first: until there is some
   // the others wait. The observe thread's own.
   const void* first_in_line = nullptr;
+  SenderOverHttp over_http;
 };
 
 }  // namespace windhover

@@ -99,6 +99,12 @@ inline std::uint32_t watchers_of(const ServerConfig& config) noexcept {
   return kServerWatchers + (config.http.enabled() ? kHttpWatchers : 0);
 }
 
+// Identities that have a share of a model's producers: those of the file and the server's own user,
+// and as many again whose tokens have been changed.
+inline std::size_t owners_of(const ServerConfig& config) noexcept {
+  return config.identities_file.empty() ? 0 : 2 * (std::size_t{config.max_identities} + 1);
+}
+
 // For OpenSSL, with as many connections as there can be; 0 without TLS.
 std::size_t tls_memory_bytes(const ServerConfig& config) noexcept;
 

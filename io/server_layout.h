@@ -22,8 +22,9 @@ namespace windhover {
 // or, for a model that was added, in one of its own.
 struct ModelStore {
   ModelStore(Arena& arena, const ServerConfig& config) noexcept
-      : producers(in_region(arena, "producers"), config.max_producers),
-        persistence(arena, config.durable, config.max_producers) {}
+      : producers(in_region(arena, "producers"), config.max_producers, owners_of(config)),
+        persistence(arena, config.durable,
+                    ProducerTable::most_shown(config.max_producers, owners_of(config))) {}
 
   static Arena& in_region(Arena& arena, const char* name) noexcept {
     arena.region(name);

@@ -97,13 +97,18 @@ RoleSet Access::anywhere(const Credential& who) const noexcept { return find(who
 RoleSet Access::everywhere(const Credential& who) const noexcept { return find(who, 0).everywhere; }
 
 OwnLimits Access::limits(const Credential& who) const noexcept {
-  return is_host(who) ? OwnLimits{0, 0, 0, 0, 0} : find(who, 0).limits;
+  return is_host(who) ? OwnLimits{0, 0, 0, 0, 0, {}} : find(who, 0).limits;
+}
+
+ProducerOwner Access::owner(const Credential& who, const ConnectionLimits& all) const noexcept {
+  if (everyone_) return {};
+  return {who.owner_number(), limits(who).in_place_of(all).producers};
 }
 
 void PeerRights::begin(const Access* access, const Credential& peer) noexcept {
   access_ = access;
   who_ = peer;
-  generation_ = limits_generation_ = 0;
+  generation_ = limits_generation_ = owner_generation_ = 0;
 }
 
 void PeerRights::on_models(std::span<RoleSet> roles) const noexcept {
@@ -116,7 +121,15 @@ void PeerRights::on_models(std::span<RoleSet> roles) const noexcept {
 
 void PeerRights::show_token(std::string_view token) noexcept {
   who_ = Credential::of_token(token);
-  generation_ = limits_generation_ = 0;
+  generation_ = limits_generation_ = owner_generation_ = 0;
+}
+
+ProducerOwner PeerRights::owner(const ConnectionLimits& all) noexcept {
+  if (access_ == nullptr) return {};
+  const std::uint64_t generation = access_->generation();
+  if (generation != owner_generation_) owner_ = access_->owner(who_, all);
+  owner_generation_ = generation;
+  return owner_;
 }
 
 std::optional<OwnLimits> PeerRights::new_limits() noexcept {

@@ -13,6 +13,7 @@
 #include "windhover/io/access/credential.h"
 #include "windhover/io/access/identity_table.h"
 #include "windhover/io/access/roles.h"
+#include "windhover/io/producer_shares.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/result.h"
 
@@ -53,6 +54,8 @@ class Access {
 
   // What its connections have in place of ServerConfig::limits; the server's own parts have none.
   OwnLimits limits(const Credential& who) const noexcept;
+  // Whose the producers are that it speaks for: nobody's without a file.
+  ProducerOwner owner(const Credential& who, const ConnectionLimits& all) const noexcept;
 
   bool is_host(const Credential& who) const noexcept;
   // What the server's own parts say as their token, to be told from others: all roles.
@@ -95,6 +98,9 @@ class PeerRights {
   OwnLimits limits() const noexcept {
     return access_ == nullptr ? OwnLimits{} : access_->limits(who_);
   }
+  // Looks anew only when identities have changed: a load otherwise.
+  ProducerOwner owner(const ConnectionLimits& all) noexcept;
+  bool is_host() const noexcept { return access_ != nullptr && access_->is_host(who_); }
   // What it has in place of the limits of all, where that may have changed since this was asked
   // last: a load otherwise.
   std::optional<OwnLimits> new_limits() noexcept;
@@ -115,6 +121,8 @@ class PeerRights {
   Credential who_;
   std::uint64_t generation_ = 0;  // 0: not looked yet
   std::uint64_t limits_generation_ = 0;
+  std::uint64_t owner_generation_ = 0;
+  ProducerOwner owner_;
   std::size_t model_ = 0;
   RoleSet roles_;
 };

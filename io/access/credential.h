@@ -45,6 +45,12 @@ struct Credential {
     return number;
   }
 
+  // Of an identity: stands for it where its key would be too long; not 0.
+  std::uint64_t owner_number() const noexcept {
+    const std::uint64_t owner = number() ^ std::uint64_t{static_cast<std::uint8_t>(kind)} << 56;
+    return owner == 0 ? 1 : owner;
+  }
+
   // In constant time as far as the keys go.
   bool same_as(const Credential& other) const noexcept;
 

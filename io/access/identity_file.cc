@@ -57,6 +57,7 @@ bool read_limits(std::string_view list, OwnLimits& limits) noexcept {
                                                 : name == "questions"   ? &limits.questions
                                                 : name == "cost"        ? &limits.cost
                                                 : name == "connections" ? &limits.connections
+                                                : name == "producers"   ? &limits.producers
                                                                         : nullptr;
     if (limit == nullptr || limit->has_value()) return false;
     const char* const end = word.data() + word.size();
@@ -131,8 +132,8 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
     return "after the roles come models: * for all, or names with commas between";
   }
   if (!limits.empty() && !read_limits(limits, identity.limits)) {
-    return "the last word are limits: frames=N, bytes=N, questions=N, cost=N, connections=N, each "
-           "once, with commas between; 0: none";
+    return "the last word are limits: frames=N, bytes=N, questions=N, cost=N, connections=N, "
+           "producers=N, each once, with commas between; 0: none";
   }
   if (!take_word(line).empty()) return "a line has at most five words";
   if (name.starts_with(kUser)) {

@@ -7,7 +7,7 @@
 //
 // ROLES and MODELS are lists with commas; * is all models. What begins with # is no identity. Last
 // may come limits, a second and a connection: frames, bytes, questions, cost; 0: none; and how many
-// connections it may have.
+// connections and producers it may have.
 #ifndef WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 #define WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 

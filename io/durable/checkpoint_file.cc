@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kCheckpointMagic = 0x544e504b48434857;
 constexpr std::uint64_t kCheckpointEnd = 0x444e454b48434857;
 constexpr std::uint64_t kCheckpointVersion = 1;
+constexpr std::uint64_t kVersionWithOwners = 2;
 constexpr std::size_t kHeaderBytes = 64;
 constexpr std::size_t kTrailerBytes = 24;
 
@@ -47,8 +48,8 @@ Status CheckpointWriter::begin(Folder& folder, const char* name,
   std::array<std::byte, kHeaderBytes> header{};
   std::byte* to = header.data();
   for (const std::uint64_t number :
-       {kCheckpointMagic, kCheckpointVersion, facts.instance, facts.frames, facts.head,
-        facts.fingerprint, static_cast<std::uint64_t>(facts.time_ns)}) {
+       {kCheckpointMagic, facts.owners ? kVersionWithOwners : kCheckpointVersion, facts.instance,
+        facts.frames, facts.head, facts.fingerprint, static_cast<std::uint64_t>(facts.time_ns)}) {
     store_number(to, number);
     to += 8;
   }
@@ -138,7 +139,7 @@ Error CheckpointReader::read_facts() noexcept {
   }
   const auto number = [&](std::size_t i) { return load_number(&header[8 * i]); };
   if (number(0) != kCheckpointMagic) return checkpoint_damaged("the file is no checkpoint", 0);
-  if (number(1) != kCheckpointVersion) {
+  if (number(1) != kCheckpointVersion && number(1) != kVersionWithOwners) {
     return {Status::kUnsupported, "the checkpoint is of a version that this program does not read",
             static_cast<double>(number(1))};
   }
@@ -147,7 +148,8 @@ Error CheckpointReader::read_facts() noexcept {
             number(4),
             number(5),
             static_cast<std::int64_t>(number(6)),
-            trailer_at - kHeaderBytes};
+            trailer_at - kHeaderBytes,
+            number(1) == kVersionWithOwners};
   if (load_number(trailer.data()) != facts_.body_bytes ||
       load_number(&trailer[8]) != kCheckpointEnd) {
     return checkpoint_damaged("the checkpoint does not end as it should", trailer_at);

@@ -23,6 +23,9 @@ struct CheckpointFacts {
   std::uint64_t fingerprint = 0;  // of model and schema
   std::int64_t time_ns = 0;       // since 1970, as the machine's clock said; for people
   std::uint64_t body_bytes = 0;
+  // Whether the producers are told with their owners (kOwnerOfTheNext): version 2, which older
+  // programs refuse by name; version 1 otherwise.
+  bool owners = false;
 };
 
 // Writes one. One thread; no heap call.

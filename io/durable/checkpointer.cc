@@ -121,6 +121,7 @@ Error Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
   facts.head = head;
   facts.fingerprint = parts_.engine.fingerprint();
   facts.time_ns = time_of_day_ns();
+  facts.owners = parts_.producers.tells_owners();
   CheckpointStore& store = parts_.store;
   Status status = store.begin(facts);
   if (ok(status)) status = parts_.producers.write(store.sink());

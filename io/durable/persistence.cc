@@ -14,10 +14,10 @@ constexpr std::int64_t kReadAgainNs = 1'000'000'000;
 }  // namespace
 
 PersistenceMemory::PersistenceMemory(Arena& arena, const DurableConfig& config,
-                                     std::size_t max_producers) noexcept {
+                                     std::size_t producer_pairs) noexcept {
   if (!config.enabled()) return;
   arena.region("checkpoints");
-  producers.emplace(arena, max_producers);
+  producers.emplace(arena, producer_pairs);
   checkpoint = arena.allocate<std::byte>(kCheckpointBuffer);
   if (!config.log) return;
   arena.region("log");

@@ -28,7 +28,8 @@ namespace windhover {
 
 // What persistence needs from the block. Takes memory, writes nothing. Nothing without a folder.
 struct PersistenceMemory {
-  PersistenceMemory(Arena& arena, const DurableConfig& config, std::size_t max_producers) noexcept;
+  // `producer_pairs`: ProducerTable::most_shown().
+  PersistenceMemory(Arena& arena, const DurableConfig& config, std::size_t producer_pairs) noexcept;
 
   std::optional<FrameRing> ring;
   std::optional<ProducerCapture> producers;

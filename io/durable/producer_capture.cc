@@ -67,6 +67,7 @@ void ProducerCapture::take(ProducerTable& table, std::uint64_t head,
   count_ = list.size();
   head_ = head;
   frames_ = frames;
+  tells_owners_ = table.tells_owners();
   state_.store(State::kTaken, std::memory_order_release);
 }
 

@@ -13,12 +13,12 @@
 namespace windhover {
 
 // Taken by the observe thread, which owns the table, when the checkpoint's thread asks. Invariant:
-// between taken() and release() the copy is the checkpoint's alone. 16 bytes a producer.
+// between taken() and release() the copy is the checkpoint's alone.
 class ProducerCapture {
  public:
-  // Takes memory, writes nothing.
-  ProducerCapture(Arena& arena, std::size_t max_producers) noexcept
-      : numbers_(arena.allocate<std::uint64_t>(2 * max_producers + 2)) {}
+  // Takes memory, writes nothing. `pairs`: ProducerTable::most_shown().
+  ProducerCapture(Arena& arena, std::size_t pairs) noexcept
+      : numbers_(arena.allocate<std::uint64_t>(2 * pairs)) {}
 
   // --- The checkpoint's thread.
   void request() noexcept { state_.store(State::kRequested, std::memory_order_release); }
@@ -27,6 +27,7 @@ class ProducerCapture {
   // Rows accepted and frames judged at that moment. REQUIRES: taken().
   std::uint64_t head() const noexcept { return head_; }
   std::uint64_t frames() const noexcept { return frames_; }
+  bool tells_owners() const noexcept { return tells_owners_; }
   // How many, then who and what is expected next, little-endian. REQUIRES: taken().
   Status write(Sink& sink) const noexcept;
 
@@ -48,6 +49,7 @@ class ProducerCapture {
   std::size_t count_ = 0;  // of numbers
   std::uint64_t head_ = 0;
   std::uint64_t frames_ = 0;
+  bool tells_owners_ = false;
   std::atomic<State> state_{State::kIdle};
 };
 

@@ -65,9 +65,11 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
     {Io::kRowsDuplicate, "rows", "outcome", "duplicate", ""},
     {Io::kFramesRefusedGap, "frames_refused", "reason", "gap",
      "Frames of rows refused as a whole: rows before them are missing, their producer is busy, "
-     "unknown or one too many of a connection's, or the table of producers is full."},
+     "unknown or one too many of a connection's, or there is no room for it in the table of "
+     "producers, or in its identity's share of it."},
     {Io::kFramesRefusedProducer, "frames_refused", "reason", "producer", ""},
     {Io::kFramesRefusedTableFull, "frames_refused", "reason", "table_full", ""},
+    {Io::kFramesRefusedShareFull, "frames_refused", "reason", "share_full", ""},
     {Io::kProducersTakenOver, "producers_taken_over", "", "",
      "Producers silent for producer_timeout and then spoken for by another connection."},
     {Io::kProducersForgotten, "producers_forgotten", "", "",

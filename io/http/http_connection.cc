@@ -129,7 +129,7 @@ void HttpConnection::go_on(const HttpConversation::Turn& turn) noexcept {
     try {
       HttpRelay relay = conversation_.take_relay();
       link_ = &links_[relay.model];
-      return link_->send(std::move(relay.frame), *this);
+      return link_->send(std::move(relay), *this);
     } catch (const std::exception&) {
       return abort();
     }

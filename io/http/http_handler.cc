@@ -144,7 +144,13 @@ HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
   if (!find_model(request)) {
     return http_error(404, "there is no model of this name; /v1/models lists them");
   }
-  if (may(request, route.needs)) return route.answer(*this, request);
+  if (may(request, route.needs)) {
+    HttpAnswer answer = route.answer(*this, request);
+    if (state_.access != nullptr && !answer.relay.frame.empty()) {
+      answer.relay.owner = state_.access->owner(request.who, state_.limits.connection);
+    }
+    return answer;
+  }
   state_.counters.add(IoCounter::kNotPermitted);
   return http_error(403, "this identity has not the role for it");
 }

@@ -8,6 +8,7 @@
 
 #include "windhover/io/access/credential.h"
 #include "windhover/io/http/page_asset.h"
+#include "windhover/io/producer_shares.h"
 
 namespace windhover {
 
@@ -33,6 +34,7 @@ struct HttpRequest {
 struct HttpRelay {
   std::string frame;
   std::size_t model = 0;  // that it speaks of
+  ProducerOwner owner = {};
 };
 
 struct HttpAnswer {

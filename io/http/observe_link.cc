@@ -29,8 +29,8 @@ void ObserveLink::point_to(const ListenConfig& observe) {
   endpoint_ = asio::ip::tcp::endpoint(address, observe.tcp_port);
 }
 
-void ObserveLink::send(std::string frame, ObserveAsker& asker) {
-  waiting_.push_back({std::move(frame), &asker});
+void ObserveLink::send(HttpRelay relay, ObserveAsker& asker) {
+  waiting_.push_back({std::move(relay), &asker});
   go_on();
 }
 
@@ -51,7 +51,9 @@ void ObserveLink::go_on() {
   if (state_ == State::kDown) return connect();
   if (!greeted_) return;
   sent_ = true;
-  write(std::move(waiting_.front().frame));
+  HttpRelay& first = waiting_.front().relay;
+  model_->over_http.set(first.owner);
+  write(std::move(first.frame));
 }
 
 void ObserveLink::connect() {

@@ -36,15 +36,15 @@ class ObserveLink {
  public:
   // `model`: null where there is none now, `token`: what the endpoint knows the server's own parts
   // by; both outlive this, or the model until it speaks of another one.
-  ObserveLink(IoContext& io, const ServedModel* model, std::string_view token)
+  ObserveLink(IoContext& io, ServedModel* model, std::string_view token)
       : socket_(io), model_(model), token_(token) {}
 
   // Before use: where the observe endpoint listens, with the port that it got.
   void point_to(const ListenConfig& observe);
 
-  // `frame`: a Request with its length prefix. `asker` outlives its answer or forget(). REQUIRES:
-  // there is a model.
-  void send(std::string frame, ObserveAsker& asker);
+  // `relay`: a Request with its length prefix, and whose it is. `asker` outlives its answer or
+  // forget(). REQUIRES: there is a model.
+  void send(HttpRelay relay, ObserveAsker& asker);
 
   // The asker is told nothing any more. Whether its request may have reached the endpoint.
   bool forget(ObserveAsker& asker) noexcept;
@@ -52,12 +52,12 @@ class ObserveLink {
   // Ends the connection, if there is one; who waits is told.
   void close() noexcept;
   // From the next connection on. REQUIRES: close().
-  void speak_of(const ServedModel* model) noexcept { model_ = model; }
+  void speak_of(ServedModel* model) noexcept { model_ = model; }
 
  private:
   enum class State : std::uint8_t { kDown, kConnecting, kUp };
   struct Waiting {
-    std::string frame;
+    HttpRelay relay;
     ObserveAsker* asker;  // null: forgotten
   };
 
@@ -73,7 +73,7 @@ class ObserveLink {
 
   StreamProtocol::endpoint endpoint_;
   Stream socket_;
-  const ServedModel* model_;
+  ServedModel* model_;
   std::string_view token_;
   State state_ = State::kDown;
   std::uint64_t life_ = 0;  // of the connection: handlers of an older one do nothing

@@ -9,9 +9,12 @@
 #include <gtest/gtest.h>
 
 #include "windhover/platform/memory.h"
+#include "windhover/tests/io/number_tape.h"
 
 namespace windhover {
 namespace {
+
+using Tape = testing::NumberTape;
 
 class ProducerTableTest : public ::testing::Test {
  protected:
@@ -107,26 +110,6 @@ TEST_F(ProducerTableTest, SilenceLetsAnotherConnectionSpeakAndTheFirstIsRefused)
   EXPECT_EQ(table_.at(7).owner, &second_);
   EXPECT_EQ(table_.at(8).owner, nullptr);
 }
-
-// Shows and brings back numbers.
-struct Tape final : StateVisitor {
-  void visit(std::span<double>) noexcept override {}
-  void visit(std::span<std::uint32_t>) noexcept override {}
-  void visit(std::span<std::uint64_t> some) noexcept override {
-    for (std::uint64_t& number : some) {
-      if (restoring) {
-        number = read < numbers.size() ? numbers[read++] : 0;
-      } else {
-        numbers.push_back(number);
-      }
-    }
-  }
-  bool restores() const noexcept override { return restoring; }
-
-  std::vector<std::uint64_t> numbers;
-  std::size_t read = 0;
-  bool restoring = false;
-};
 
 // Another table that has become what the tape holds.
 struct Restored {

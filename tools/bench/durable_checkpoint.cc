@@ -89,7 +89,7 @@ void capture_producers(Json& runs) {
   Arena arena(block.bytes());
   ProducerTable table(arena, kProducers);
   table.reset();
-  ProducerCapture copy(arena, kProducers);
+  ProducerCapture copy(arena, ProducerTable::most_shown(kProducers, 0));
   ProducerClaims claims;
   for (std::uint64_t producer = 1; producer <= kProducers; ++producer) {
     table.judged(table.at(producer), producer, claims, 0).entry.next = 1;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "windhover/io/producer_table.h"
 #include "windhover/io/server.h"
 #include "windhover/io/tls/tls_memory.h"
 #include "windhover/platform/arena.h"
@@ -17,7 +18,7 @@
 namespace windhover {
 namespace {
 
-constexpr std::uint64_t kBytesAProducer = 16;  // of a checkpoint
+constexpr std::uint64_t kBytesAPair = 16;  // that tells of a producer in a checkpoint
 
 struct PlanOptions {
   std::string path;
@@ -61,7 +62,8 @@ DiskPlan disk_of(const DaemonConfig& config, Regions engine_regions) {
   const EngineConfig engine = with_defaults(config.engine());
   const PackedRows rows{RowLayout(engine.model)};
   plan.checkpoint =
-      rows.largest() * rows_in_memory(engine) + kBytesAProducer * server.max_producers;
+      rows.largest() * rows_in_memory(engine) +
+      kBytesAPair * ProducerTable::most_shown(server.max_producers, owners_of(server));
   for (const Arena::Region& region : engine_regions) {
     if (std::string_view(region.name) == "checkpoint") plan.checkpoint += region.bytes;
   }

@@ -29,6 +29,7 @@ constexpr Counted kRowCounts[] = {
     {.key = "frames_gap", .io = IoCounter::kFramesRefusedGap},
     {.key = "frames_producer", .io = IoCounter::kFramesRefusedProducer},
     {.key = "frames_table_full", .io = IoCounter::kFramesRefusedTableFull},
+    {.key = "frames_share_full", .io = IoCounter::kFramesRefusedShareFull},
 };
 constexpr Counted kRequestCounts[] = {
     {.key = "malformed", .io = IoCounter::kMalformedFrames},

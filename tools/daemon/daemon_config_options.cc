@@ -155,6 +155,8 @@ void DaemonConfig::describe_options() {
       number("server.limits.connections",
              "at a time, of each identity to each endpoint; 0: no limit",
              v.server.limits.connections),
+      number("server.limits.producers", "of each model, of each identity; 0: half of max_producers",
+             v.server.limits.producers),
       text("server.tls.certificate", "PEM, the server's and those above; empty: all in the clear",
            v.tls.certificate),
       text("server.tls.key", "of the certificate, PEM, for its owner alone", v.tls.key),

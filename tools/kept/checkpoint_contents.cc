@@ -119,7 +119,8 @@ void for_each_producer(CheckpointReader& reader, const auto& visit) {
 std::uint64_t count_lasting_producers(CheckpointReader& reader) {
   std::uint64_t count = 0;
   for_each_producer(reader, [&](const auto& bytes) {
-    if (!is_passing(load_number(bytes.data()))) ++count;
+    const std::uint64_t producer = load_number(bytes.data());
+    if (!is_passing(producer) && producer != kOwnerOfTheNext) ++count;
   });
   return count;
 }
@@ -131,8 +132,8 @@ Producers read_producers(CheckpointReader& reader) {
     const std::uint64_t producer = load_number(bytes.data());
     const bool counts_forgotten = producer == kNoProducer && first;
     first = false;
-    if (counts_forgotten) return;
-    if (producer == 0 || producer == kNoProducer) {
+    if (counts_forgotten || producer == kOwnerOfTheNext) return;
+    if (producer == kNoProducer) {
       throw RunError(
           fmt::format("the checkpoint names a producer {}, which is nobody's number", producer));
     }
