@@ -2,6 +2,8 @@
 #ifndef WINDHOVER_IO_CONNECTION_LIMITS_H_
 #define WINDHOVER_IO_CONNECTION_LIMITS_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -28,6 +30,8 @@ struct ConnectionLimits {
 
 // What each connection of one identity has in place of that; nothing: as everybody.
 struct OwnLimits {
+  using Member = std::optional<std::uint64_t> OwnLimits::*;
+
   std::optional<std::uint64_t> frames;
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> questions;
@@ -35,12 +39,37 @@ struct OwnLimits {
   std::optional<std::uint64_t> connections;
   std::optional<std::uint64_t> producers;
 
+  // Of each that is not said, what `others` say.
+  OwnLimits or_of(const OwnLimits& others) const noexcept {
+    OwnLimits all = *this;
+    for (const Member limit : kAll) {
+      if (!(all.*limit)) all.*limit = others.*limit;
+    }
+    return all;
+  }
+  // Of each the larger, where both are said; 0 is the largest.
+  OwnLimits larger_of(const OwnLimits& others) const noexcept {
+    OwnLimits all = or_of(others);
+    for (const Member limit : kAll) {
+      if ((this->*limit) && (others.*limit)) {
+        all.*limit = std::max((this->*limit).value() - 1, (others.*limit).value() - 1) + 1;
+      }
+    }
+    return all;
+  }
+
   ConnectionLimits in_place_of(const ConnectionLimits& all) const noexcept {
-    return {frames.value_or(all.frames), bytes.value_or(all.bytes),
-            questions.value_or(all.questions), cost.value_or(all.cost),
+    return {frames.value_or(all.frames),           bytes.value_or(all.bytes),
+            questions.value_or(all.questions),     cost.value_or(all.cost),
             connections.value_or(all.connections), producers.value_or(all.producers)};
   }
+
+  static const std::array<Member, 6> kAll;
 };
+
+inline constexpr std::array<OwnLimits::Member, 6> OwnLimits::kAll = {
+    &OwnLimits::frames, &OwnLimits::bytes,       &OwnLimits::questions,
+    &OwnLimits::cost,   &OwnLimits::connections, &OwnLimits::producers};
 
 }  // namespace windhover
 

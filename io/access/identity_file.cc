@@ -19,6 +19,10 @@ namespace {
 constexpr std::string_view kBlank = " \t\r";
 constexpr std::string_view kUser = "uid:";
 constexpr std::string_view kCertificate = "cert:";
+constexpr std::string_view kRole = "role:";
+constexpr const char* kWrongLimits =
+    "the last word are limits: frames=N, bytes=N, questions=N, cost=N, connections=N, producers=N, "
+    "each once, with commas between; 0: none";
 
 // The first word, which is taken off `text`; empty: there is none.
 std::string_view take_word(std::string_view& text) noexcept {
@@ -108,7 +112,20 @@ struct Buffer {
 const char* take_line(std::string_view line, IdentitySink& sink) noexcept {
   IdentityLine identity;
   if (const char* const wrong = read_identity_line(line, identity)) return wrong;
-  return identity.who.kind == Credential::Kind::kNone ? nullptr : sink.take(identity);
+  const bool nobodys = identity.who.kind == Credential::Kind::kNone && !identity.of_role;
+  return nobodys ? nullptr : sink.take(identity);
+}
+
+// "role:query questions=50", of which `line` is what follows the name.
+const char* read_role_line(std::string_view name, std::string_view line, IdentityLine& identity) {
+  name.remove_prefix(kRole.size());
+  RoleSet roles;
+  if (name.find(',') != std::string_view::npos || !read_roles(name, roles)) {
+    return "role: is followed by observe, query or admin";
+  }
+  identity.of_role = static_cast<Role>(roles.bits);
+  return read_limits(take_word(line), identity.limits) && take_word(line).empty() ? nullptr
+                                                                                  : kWrongLimits;
 }
 
 }  // namespace
@@ -117,6 +134,7 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
   identity = {};
   const std::string_view name = take_word(line);
   if (name.empty() || name.front() == '#') return nullptr;
+  if (name.starts_with(kRole)) return read_role_line(name, line, identity);
   const std::string_view roles = take_word(line);
   identity.models = take_word(line);
   std::string_view hash = take_word(line);
@@ -132,8 +150,7 @@ const char* read_identity_line(std::string_view line, IdentityLine& identity) no
     return "after the roles come models: * for all, or names with commas between";
   }
   if (!limits.empty() && !read_limits(limits, identity.limits)) {
-    return "the last word are limits: frames=N, bytes=N, questions=N, cost=N, connections=N, "
-           "producers=N, each once, with commas between; 0: none";
+    return kWrongLimits;
   }
   if (!take_word(line).empty()) return "a line has at most five words";
   if (name.starts_with(kUser)) {

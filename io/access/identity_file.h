@@ -4,15 +4,18 @@
 //   feeder     observe        * 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 //   uid:1000   observe,query  *
 //   cert:ada   query          price,clicks  frames=100,questions=20
+//   role:query questions=50
 //
 // ROLES and MODELS are lists with commas; * is all models. What begins with # is no identity. Last
 // may come limits, a second and a connection: frames, bytes, questions, cost; 0: none; and how many
-// connections and producers it may have.
+// connections and producers it may have. A line of a role says what identities with that role have
+// in place of the server's limits where their own line says nothing; of several roles the largest.
 #ifndef WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 #define WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "windhover/io/access/credential.h"
@@ -27,12 +30,13 @@ struct IdentityLine {
   RoleSet roles;
   std::string_view models;  // "*", or names with commas between, none of them empty
   OwnLimits limits;
+  std::optional<Role> of_role;  // the limits are of all with this role; there is no identity
 };
 
 // Null, or a sentence about what is wrong with the line. `line` has no end of line in it.
 const char* read_identity_line(std::string_view line, IdentityLine& identity) noexcept;
 
-// Takes the identities of a file, in their order.
+// Takes the identities of a file, and limits of roles, in their order.
 class IdentitySink {
  public:
   // Null, or a sentence about why not.

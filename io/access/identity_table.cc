@@ -1,6 +1,7 @@
 #include "windhover/io/access/identity_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <thread>
 
 #include <openssl/crypto.h>
@@ -38,10 +39,19 @@ IdentityTable::Found IdentityTable::find(const Credential& who, std::size_t mode
     if (bit(models, model)) found.here = entry.roles;
     if (allowed > 0) found.anywhere = entry.roles;
     if (allowed == model_count_) found.everywhere = entry.roles;
-    found.limits = entry.limits;
+    found.limits = limits_of(half, entry);
   }
   readers_.fetch_sub(1);
   return found;
+}
+
+OwnLimits IdentityTable::limits_of(const Half& half, const Entry& entry) noexcept {
+  OwnLimits of_roles;
+  for (std::size_t i = 0; i < half.of_roles.size(); ++i) {
+    const bool has = entry.roles.has(static_cast<Role>(1U << i));
+    if (has && half.of_roles[i]) of_roles = of_roles.larger_of(*half.of_roles[i]);
+  }
+  return entry.limits.or_of(of_roles);
 }
 
 void IdentityTable::find(const Credential& who, std::span<RoleSet> on_models) const noexcept {
@@ -62,11 +72,21 @@ void IdentityTable::find(const Credential& who, std::span<RoleSet> on_models) co
 IdentityTable::Filler::Filler(IdentityTable& table, std::span<const std::string_view> models,
                               bool others) noexcept
     : table_(table), models_(models), others_(others) {
-  table_.halves_[1 - table_.active_.load()].used = 0;
+  Half& half = table_.halves_[1 - table_.active_.load()];
+  half.used = 0;
+  half.of_roles = {};
 }
 
 const char* IdentityTable::Filler::take(const IdentityLine& identity) noexcept {
   Half& half = table_.halves_[1 - table_.active_.load()];
+  if (identity.of_role) {
+    const auto bit = static_cast<unsigned>(*identity.of_role);
+    std::optional<OwnLimits>& limits =
+        half.of_roles[static_cast<std::size_t>(std::countr_zero(bit))];
+    if (limits) return "the limits of this role stand in a line before";
+    limits = identity.limits;
+    return nullptr;
+  }
   for (std::size_t i = 0; i < half.used; ++i) {
     if (half.entries[i].who.same_as(identity.who)) {
       return "this token, uid or certificate stands in a line before";

@@ -1,9 +1,11 @@
 #ifndef WINDHOVER_IO_ACCESS_IDENTITY_TABLE_H_
 #define WINDHOVER_IO_ACCESS_IDENTITY_TABLE_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "windhover/io/access/credential.h"
@@ -67,7 +69,10 @@ class IdentityTable {
     std::span<Entry> entries;
     std::span<std::uint64_t> models;  // words_ an entry, a bit a model
     std::size_t used = 0;
+    std::array<std::optional<OwnLimits>, 3> of_roles;  // observe, query, admin
   };
+  // With those of its roles.
+  static OwnLimits limits_of(const Half& half, const Entry& entry) noexcept;
 
   std::size_t model_count_;
   std::size_t words_;

@@ -28,6 +28,8 @@ struct World {
     return access.on_model(Credential::of_token(token), model);
   }
 
+  static Credential own_user() { return Credential::of_user(::getuid()); }
+
   Result<std::size_t> load(const std::string& path) { return access.load(path, sentence); }
 
   MappedBlock block;
@@ -73,6 +75,45 @@ TEST(Access, RolesAreThoseOfTheFileAndOfItsModels) {
   // A token is no certificate, also where the texts are the same.
   EXPECT_EQ(world.on("eve", 1), kNoRoles);
   EXPECT_EQ(world.access.on_model({}, 0), kNoRoles);
+}
+
+// What its own line says counts; of several roles the larger, and 0, which is no limit, is that.
+TEST(Access, LimitsOfARoleAreThoseOfWhoHasIt) {
+  World world;
+  const auto with = [](std::string line, const std::string& limits) {
+    return line.insert(line.size() - 1, " " + limits);
+  };
+  const std::string path = write_identities(
+      "roles", token_line("ada", "query") + "role:query questions=50,frames=7\n" +
+                   "role:observe frames=9,producers=3\n" +
+                   with(token_line("eve", "query"), "questions=0") +
+                   token_line("bob", "observe,query", "price") + token_line("keeper", "admin"));
+  ASSERT_EQ(world.load(path).value(), 4U);
+  const auto of = [&](const std::string& name) {
+    return world.access.limits(Credential::of_token(name + "-token"));
+  };
+  EXPECT_EQ(of("ada").questions, 50U);
+  EXPECT_EQ(of("ada").frames, 7U);
+  EXPECT_FALSE(of("ada").producers.has_value());
+  EXPECT_EQ(of("eve").questions, 0U);
+  EXPECT_EQ(of("eve").frames, 7U);
+  EXPECT_EQ(of("bob").questions, 50U);
+  EXPECT_EQ(of("bob").frames, 9U);
+  EXPECT_EQ(of("bob").producers, 3U);
+  EXPECT_FALSE(of("keeper").frames.has_value());
+  EXPECT_FALSE(world.access.limits(world.own_user()).frames.has_value());
+  write_identities("roles", token_line("bob", "observe,query") + "role:query frames=0\n" +
+                                "role:observe frames=9\n");
+  ASSERT_TRUE(world.load(path).ok());
+  EXPECT_EQ(of("bob").frames, 0U);
+  EXPECT_FALSE(of("bob").questions.has_value()) << "of the file before";
+  write_identities("roles", "role:query frames=1\n\nrole:query bytes=1\n");
+  const Result<std::size_t> twice = world.load(path);
+  ASSERT_FALSE(twice.ok());
+  EXPECT_NE(std::string(twice.error().sentence).find(":3: the limits of this role"),
+            std::string::npos)
+      << twice.error().sentence;
+  EXPECT_EQ(of("bob").frames, 0U);
 }
 
 TEST(Access, OwnUserMayDoEverythingUnlessTheFileSaysOtherwise) {

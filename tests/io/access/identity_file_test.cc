@@ -61,6 +61,22 @@ TEST(IdentityLine, LimitsComeLast) {
   EXPECT_NE(read_identity_line("ada query * frames=1", identity), nullptr) << "no token";
 }
 
+TEST(IdentityLine, LimitsOfARoleHaveALineOfTheirOwn) {
+  const IdentityLine role = read(" role:query  questions=50,producers=7 \r");
+  EXPECT_EQ(role.who.kind, Kind::kNone);
+  EXPECT_EQ(role.of_role, Role::kQuery);
+  EXPECT_EQ(role.limits.questions, 50U);
+  EXPECT_EQ(role.limits.producers, 7U);
+  EXPECT_FALSE(role.limits.frames.has_value());
+  EXPECT_FALSE(read("cert:role:query query *").of_role.has_value());
+  for (const char* wrong :
+       {"role: frames=1", "role:reader frames=1", "role:query", "role:query,observe frames=1",
+        "role:query rows=1", "role:query frames=1 more", "role:query * frames=1"}) {
+    IdentityLine identity;
+    EXPECT_NE(read_identity_line(wrong, identity), nullptr) << wrong;
+  }
+}
+
 TEST(IdentityLine, WhatIsWrongIsRefusedWithASentence) {
   const std::vector<std::string> lines = {
       "ada", "ada query", "ada query *", "ada query * " + kHash.substr(1),
