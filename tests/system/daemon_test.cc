@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "windhover/io/client.h"
+#include "windhover/tests/io/access/identities.h"
+#include "windhover/tests/io/tls/certificates.h"
 #include "windhover/tests/system/heap_calls.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/temporary_folder.h"
@@ -118,6 +120,44 @@ TEST(DaemonCheckConfig, SaysWhereTheFileIsWrong) {
             file +
                 ":2:12: model.features = \"3.5\" is not allowed: a whole number of 0 to "
                 "4294967295 is expected\n");
+}
+
+// All that a start would read, before the old daemon is stopped.
+TEST(DaemonCheckConfig, ReadsCertificateKeyAndIdentitiesToo) {
+  const testing::TestCertificate authority("check-authority", "", nullptr);
+  const testing::TestCertificate server("check-server", "DNS:localhost", &authority);
+  const std::string hash = testing::hash_text("x");
+  const std::string identities = testing::write_identities("check-identities", "# none\n");
+  const std::string file = testing::temporary_path("check-files.toml");
+  const auto check = [&](const std::string& certificate, const std::string& key,
+                         const std::string& client_ca) {
+    std::ofstream(file) << "[model]\nfeatures = 2\n[server]\nidentities_file = \"" << identities
+                        << "\"\ntls.certificate = \"" << certificate << "\"\ntls.key = \"" << key
+                        << "\"\ntls.client_ca = \"" << client_ca << "\"\n";
+    const testing::ProgramRun run =
+        testing::run_program(WINDHOVER_DAEMON, {"--check-config", file});
+    EXPECT_EQ(run.exit_code, run.error.empty() ? 0 : 2) << run.out;
+    EXPECT_EQ(run.out.starts_with("ok "), run.error.empty()) << run.out;
+    return run.error;
+  };
+  const std::string certificate = server.certificate();
+  const std::string key = server.key();
+  EXPECT_EQ(check(certificate, key, authority.certificate()), "");
+  const auto begins = [](const std::string& error, const std::string& with) {
+    return error.starts_with(with + ": ");
+  };
+  EXPECT_TRUE(begins(check("nowhere.pem", key, ""), "nowhere.pem"));
+  EXPECT_TRUE(begins(check(key, key, ""), key));
+  EXPECT_TRUE(begins(check(certificate, certificate, ""), certificate));
+  EXPECT_TRUE(begins(check(certificate, key, key), key));
+  testing::write_identities("check-identities", "ada query default " + hash + "\n");
+  EXPECT_EQ(check(certificate, key, ""), "");
+  testing::write_identities("check-identities", "\nada query elsewhere " + hash + "\n");
+  EXPECT_EQ(check(certificate, key, ""), identities + ":2: the server has no model of that name\n");
+  testing::write_identities("check-identities", "role:query frames=x\n");
+  EXPECT_TRUE(begins(check(certificate, key, ""), identities + ":1"));
+  testing::write_identities("check-identities", "", 0644);
+  EXPECT_TRUE(begins(check(certificate, key, ""), identities));
 }
 
 TEST(DaemonAddressTaken, IsNamedWithTheReason) {

@@ -6,7 +6,10 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "windhover/io/server_files.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/daemon/daemon_models.h"
@@ -31,10 +34,15 @@ void read(const CommandLine& line, DaemonConfig& config) {
   for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
 }
 
-// For editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before it.
+// For editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before it; what
+// is wrong with certificate, key or identities with that file, and its line.
 int check_config(const CommandLine& line) {
   try {
     const DaemonModels models([&](DaemonConfig& config) { read(line, config); });
+    std::vector<std::string_view> names;
+    for (const DaemonModels::Model& model : models.all()) names.push_back(model.name);
+    const std::string wrong = wrong_with_files(models.common().server(), names);
+    if (!wrong.empty()) throw UserError(wrong);
     fmt::print("ok block={} bytes\n", models.block_bytes());
     return 0;
   } catch (const UserError& error) {
