@@ -26,6 +26,26 @@ TEST(BenchSuites, ModelsLearnAndAnswerEach) {
   EXPECT_NE(exit_code({"models", "--models", "0"}), 0);
 }
 
+TEST(BenchSuites, ComingComparesQuietTurnsWithThoseInWhichModelsComeAndGo) {
+  BenchOptions options;
+  options.dimensions = {4};
+  options.seconds = 0.5;
+  options.query_rate = 200;
+  const Json result = run_bench("coming", options);
+  expect_shape(result, "coming");
+  ASSERT_EQ(result["runs"].size(), 2U);
+  for (const Json& run : result["runs"]) {
+    EXPECT_EQ(run["unanswered"], 0) << run["name"];
+    EXPECT_EQ(run["questions"], 100) << run["name"];
+    EXPECT_LE(run["p50_us"].get<double>(), run["p99_us"].get<double>());
+  }
+  EXPECT_EQ(result["runs"][0]["orders"], 0);
+  EXPECT_GE(result["runs"][1]["orders"].get<double>(), 3);
+  const double quiet = result["runs"][0]["p99_us"].get<double>();
+  const double coming = result["runs"][1]["p99_us"].get<double>();
+  EXPECT_DOUBLE_EQ(result["runs"][1]["p99_of_quiet"].get<double>(), coming / quiet);
+}
+
 TEST(BenchSuites, HostileAnswersEverythingBesideEachKindOfPeers) {
   BenchOptions options;
   options.dimensions = {5};

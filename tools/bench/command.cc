@@ -92,7 +92,8 @@ void add_bench(CLI::App& app) {
            "--dimension", options->dimensions,
            "Parameters, intercept included; several, but for mixed, soak and durable; sparse: "
            "columns, one number"),
-       {"step", "ingest", "query", "mixed", "soak", "growth", "durable", "models", "sparse"})
+       {"step", "ingest", "query", "mixed", "soak", "growth", "durable", "models", "coming",
+        "sparse"})
       ->delimiter(',')
       ->check(CLI::Range(2, 16'777'216));
   only(app.add_option("--models", options->models, "models: behind one server; several"),
@@ -125,7 +126,7 @@ void add_bench(CLI::App& app) {
        {"ingest", "query", "mixed", "soak", "growth", "durable", "models"})
       ->check(CLI::Range(1, 1024));
   only(app.add_option("--seconds", options->seconds, "Measured time of a run"),
-       {"step", "ingest", "query", "mixed", "growth", "durable", "models", "sparse"})
+       {"step", "ingest", "query", "mixed", "growth", "durable", "models", "coming", "sparse"})
       ->check(CLI::Range(0.001, 1000.0));
   only(app.add_option("--minutes", options->minutes, "soak: how long"), {"soak"})
       ->check(CLI::Range(0.01, 100'000.0));
@@ -136,7 +137,7 @@ void add_bench(CLI::App& app) {
        {"ingest", "mixed", "soak", "durable", "models"})
       ->check(CLI::NonNegativeNumber);
   only(app.add_option("--query-rate", options->query_rate, "Questions a second"),
-       {"query", "mixed", "soak", "durable"})
+       {"query", "mixed", "soak", "durable", "coming"})
       ->check(CLI::Range(1.0, 1e6));
   only(app.add_option("--observations", options->observations, "growth: length of the stream"),
        {"growth"})

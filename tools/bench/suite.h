@@ -51,6 +51,7 @@ Json run_growth(const BenchOptions& options);
 Json run_sparse(const BenchOptions& options);
 Json run_durable(const BenchOptions& options);
 Json run_models(const BenchOptions& options);
+Json run_coming(const BenchOptions& options);
 Json run_hostile(const BenchOptions& options);
 
 // The parts of `durable`.

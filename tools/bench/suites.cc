@@ -33,6 +33,8 @@ constexpr std::array kSuites = {
                run_durable},
     BenchSuite{"models", "several models behind one server: start, memory, learning, answers",
                run_models},
+    BenchSuite{"coming", "one model's answers while others are added, replaced and removed",
+               run_coming},
     BenchSuite{"hostile", "latency of one client's questions beside peers that do their worst",
                run_hostile},
     BenchSuite{"soak", "the same for --minutes: resident memory and heap calls over time",

@@ -1,0 +1,190 @@
+// What one model's answers take while others are added, replaced and removed, beside what they take
+// while nothing comes or goes: in one run of a daemon with a data folder, by turns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "windhover/io/client.h"
+#include "windhover/platform/histogram.h"
+#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/daemon/child_daemon.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/temporary_folder.h"
+
+namespace windhover {
+namespace {
+
+constexpr double kComingTurnSeconds = 2;        // at most
+constexpr double kComingRowsPerSecond = 5'000;  // of the model that is asked
+constexpr std::uint32_t kRowsOfOneThatComes = 2'000;
+constexpr const char* kComes = "comes";
+
+std::string daemon_program() {
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  return (self.parent_path() / "windhoverd").string();
+}
+
+// A model that stays, and room for one that comes.
+std::vector<std::string> configure(const TemporaryFolder& folder, std::uint32_t dimension) {
+  std::ofstream(folder.in("stays.toml")) << fmt::format("[model]\nfeatures = {}\n", dimension - 1);
+  std::ofstream(folder.in("all.toml")) << fmt::format(
+      "[server]\nobserve.tcp_port = 0\nquery.tcp_port = 0\nadded.memory = 400000000\n"
+      "added.max_models = 2\nadded.max_parameters = {}\n"
+      "[data]\nfolder = \"{}\"\n[models]\nstays = \"{}\"\n",
+      dimension, folder.in("data"), folder.in("stays.toml"));
+  return {folder.in("all.toml")};
+}
+
+// Adds a model, brings it rows, replaces it by another one, and removes that, again and again.
+class ComingAndGoing {
+ public:
+  ComingAndGoing(const ChildDaemon& daemon, std::uint32_t dimension)
+      : daemon_(daemon), dimension_(dimension), thread_([this] { run(); }) {}
+  ~ComingAndGoing() {
+    ending_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  ComingAndGoing(const ComingAndGoing&) = delete;
+  ComingAndGoing& operator=(const ComingAndGoing&) = delete;
+
+  // Orders carried out. RunError where one was refused.
+  std::uint64_t end() {
+    ending_ = true;
+    thread_.join();
+    if (failure_) std::rethrow_exception(failure_);
+    return orders_;
+  }
+
+ private:
+  void run() {
+    try {
+      Client client;
+      if (!ok(client.connect(daemon_.query_address()))) throw RunError(client.error_text());
+      while (!ending_) {
+        order(client, v1::HOST_ACTION_ADD, "linear");
+        send_rows();
+        order(client, v1::HOST_ACTION_REPLACE, "student-t");
+        order(client, v1::HOST_ACTION_REMOVE, "");
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
+  }
+  void order(Client& client, v1::HostAction action, const std::string& model) {
+    v1::HostModel order;
+    order.set_action(action);
+    order.set_name(kComes);
+    order.set_delete_data(true);
+    if (!model.empty()) {
+      order.set_configuration(
+          fmt::format("[model]\nname = \"{}\"\nfeatures = {}\n", model, dimension_ - 1));
+    }
+    v1::HostModelResult result;
+    if (!ok(client.host_model(order, result)) || result.reason() != v1::REASON_OK) {
+      throw RunError(fmt::format("{} {}", result.error(), client.error_text()));
+    }
+    ++orders_;
+  }
+  void send_rows() {
+    Client client;
+    ClientOptions options;
+    options.model = kComes;
+    std::vector<double> x(kRowsOfOneThatComes * (dimension_ - 1));
+    std::vector<double> y(kRowsOfOneThatComes);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(12.9898 * static_cast<double>(i));
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i * (dimension_ - 1)];
+    if (!ok(client.connect(daemon_.observe_address(), options)) ||
+        !ok(client.observe({x, y, {}, {}}))) {
+      throw RunError(client.error_text());
+    }
+  }
+
+  const ChildDaemon& daemon_;
+  std::uint32_t dimension_;
+  std::atomic<bool> ending_{false};
+  std::uint64_t orders_ = 0;
+  std::exception_ptr failure_;
+  std::thread thread_;
+};
+
+// All turns of one kind.
+struct Turns {
+  void add(const Histogram& one) {
+    one.for_each_bucket([this](std::int64_t ns, std::uint64_t count) {
+      for (std::uint64_t i = 0; i < count; ++i) latency.record(ns);
+    });
+  }
+  Figures figures() const {
+    return {{"questions", static_cast<double>(latency.count())},
+            {"p50_us", 1e-3 * static_cast<double>(latency.quantile(0.5))},
+            {"p99_us", 1e-3 * static_cast<double>(latency.quantile(0.99))},
+            {"max_us", 1e-3 * static_cast<double>(latency.max())}};
+  }
+  Histogram latency;
+  std::uint64_t unanswered = 0;
+  std::uint64_t orders = 0;
+};
+
+void ask(const ChildDaemon& daemon, const BenchOptions& options, std::uint32_t dimension,
+         double seconds, Turns& turns) {
+  QuestionSource questions(daemon.query_address(), {{"predict", predict_frame(dimension - 1, 1)}},
+                           1, options.query_rate);
+  questions.ask(seconds);
+  turns.add(questions.latency(0));
+  turns.unanswered += questions.unanswered() + questions.refused();
+}
+
+}  // namespace
+
+Json run_coming(const BenchOptions& options) {
+  if (options.dimensions.size() > 1) throw UserError("--dimension takes one value for coming");
+  const std::uint32_t dimension = options.dimensions.empty() ? 20 : options.dimensions.front();
+  const double seconds = options.seconds > 0 ? options.seconds : 20;
+  const TemporaryFolder folder;
+  ChildDaemon daemon(daemon_program(), configure(folder, dimension));
+  const FrameSource rows(daemon.observe_address(), load_rows(dimension, 0),
+                         LoadPlan{kComingRowsPerSecond, 1});
+  sleep_for(std::min(5.0, seconds));  // burn-in
+  Turns quiet;
+  Turns coming;
+  Runs runs;
+  const double turn = std::min(kComingTurnSeconds, seconds);
+  for (double measured = 0; measured < seconds; measured += turn) {
+    ask(daemon, options, dimension, turn, quiet);
+    ComingAndGoing others(daemon, dimension);
+    ask(daemon, options, dimension, turn, coming);
+    coming.orders += others.end();
+  }
+  rows.check();
+  const auto of = [](const Turns& turns) {
+    Figures figures = turns.figures();
+    figures.add("unanswered", static_cast<double>(turns.unanswered));
+    figures.add("orders", static_cast<double>(turns.orders));
+    return figures;
+  };
+  runs.add("nothing comes or goes", [&] { return of(quiet); });
+  runs.add("models come and go", [&] {
+    Figures figures = of(coming);
+    const auto ratio = [&](double q) {
+      return static_cast<double>(coming.latency.quantile(q)) /
+             static_cast<double>(quiet.latency.quantile(q));
+    };
+    figures.add("p50_of_quiet", ratio(0.5));
+    figures.add("p99_of_quiet", ratio(0.99));
+    return figures;
+  });
+  return {{"query_rate", options.query_rate}, {"limits", Json::object()}, {"runs", runs.take()}};
+}
+
+}  // namespace windhover
