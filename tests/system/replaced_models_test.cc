@@ -20,6 +20,7 @@ TEST(ReplacedModels, ARefusedReplaceLosesNothing) {
                    "max_query_rows");
   }
   clicks.refuses({"--set", "model.features=2"}, "serves again");  // the folder is another's
+  clicks.refuses({"--set", "model.features=2"}, "--delete-data");
   clicks.daemon->stop(SIGKILL);
   clicks.start();
   EXPECT_EQ(answered(*clicks.daemon, "clicks").head, clicks.before.head);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "windhover/io/durable/error_text.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/model_folder.h"
@@ -14,6 +15,11 @@
 #include "windhover/tools/heap/heap_counter.h"
 
 namespace windhover {
+namespace {
+
+constexpr const char* kBeginAnew = "; to begin without what the folder holds: --delete-data";
+
+}  // namespace
 
 AddedModels::AddedModels(const DaemonModels& models, Server& server, Learners& learners,
                          Watcher& watcher, DaemonLog& log, Clock& clock)
@@ -192,7 +198,9 @@ void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
       server_.add_model({hosted.name, hosted.engine, {}, hosted.schema_json}, hosted.store.bytes());
   if (!place.ok()) {
     models_.pop_back();
-    refuse_order(place.error());
+    const Error& error = place.error();
+    const bool of_another = error.status == Status::kInvalidConfig && !folder_.empty() && !anew;
+    throw OrderRefusal{error.status, error_text(error) + (of_another ? kBeginAnew : "")};
   }
   hosted.place = place.value();
   used_bytes_ += hosted.bytes;
