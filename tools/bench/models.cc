@@ -18,6 +18,7 @@
 #include "windhover/io/client.h"
 #include "windhover/io/server.h"
 #include "windhover/platform/memory.h"
+#include "windhover/platform/prefault.h"
 #include "windhover/runtime/learner_pool.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/timing.h"
@@ -59,7 +60,7 @@ class ServedModels {
     block_.emplace(c.models * stride + server_bytes);
     if (!block_->valid()) throw RunError("there is no memory for so many models");
     const double mapped = wall_seconds();
-    prefault(block_->bytes());
+    prefault(block_->bytes(), std::thread::hardware_concurrency());  // as the daemon does
     touch_seconds_ = wall_seconds() - mapped;
     std::vector<HostedModel> hosted;
     for (std::uint32_t i = 0; i < c.models; ++i) {

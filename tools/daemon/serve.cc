@@ -14,12 +14,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "windhover/io/server.h"
 #include "windhover/io/tls/tls_memory.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/memory.h"
+#include "windhover/platform/prefault.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/added_models.h"
@@ -185,7 +187,7 @@ struct Block {
                                  bytes_text(static_cast<double>(models.block_bytes()))));
     }
     const ProcessOptions& process = models.common().process();
-    if (process.prefault) prefault(memory.bytes());
+    if (process.prefault) prefault(memory.bytes(), std::thread::hardware_concurrency());
     locked = !process.lock_memory || ok(lock_memory());
   }
   std::span<std::byte> take(std::size_t bytes) {
