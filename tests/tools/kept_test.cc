@@ -129,6 +129,7 @@ TEST(KeptFolder, ATableOfProducersThatTheServerRefusesIsNotGood) {
   EXPECT_EQ(fault_with({7, 2'000, 8, 1}), "nothing failed");
   EXPECT_EQ(fault_with({kNoProducer, 3, 7, 2'000}), "nothing failed") << "three were forgotten";
   EXPECT_EQ(fault_with({7, 2'000, 8, 1, 7, 1'000}), "the checkpoint names producer 7 twice");
+  EXPECT_EQ(fault_with({kOwnerOfTheNext, 5, 7, 2'000}), "nothing failed") << "an owner";
   EXPECT_TRUE(says(fault_with({0, 5}), "nobody's number"));
   EXPECT_TRUE(says(fault_with({7, 2'000, kNoProducer, 3}), "nobody's number"));
   EXPECT_TRUE(says(fault_with({kNoProducer, 3, kNoProducer, 3}), "nobody's number"));

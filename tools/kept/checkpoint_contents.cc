@@ -127,20 +127,24 @@ std::uint64_t count_lasting_producers(CheckpointReader& reader) {
 
 Producers read_producers(CheckpointReader& reader) {
   Producers producers;
+  const auto refuse = [](std::uint64_t number) {
+    throw RunError(
+        fmt::format("the checkpoint names a producer {}, which is nobody's number", number));
+  };
   bool first = true;
+  bool owner_alone = false;
   for_each_producer(reader, [&](const auto& bytes) {
     const std::uint64_t producer = load_number(bytes.data());
     const bool counts_forgotten = producer == kNoProducer && first;
     first = false;
-    if (counts_forgotten || producer == kOwnerOfTheNext) return;
-    if (producer == kNoProducer) {
-      throw RunError(
-          fmt::format("the checkpoint names a producer {}, which is nobody's number", producer));
-    }
+    owner_alone = producer == kOwnerOfTheNext;
+    if (counts_forgotten || owner_alone) return;
+    if (producer == kNoProducer) refuse(producer);
     if (!producers.emplace(producer, load_number(&bytes[8])).second) {
       throw RunError(fmt::format("the checkpoint names producer {} twice", producer));
     }
   });
+  if (owner_alone) refuse(kOwnerOfTheNext);
   return producers;
 }
 

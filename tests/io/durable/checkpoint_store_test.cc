@@ -169,12 +169,12 @@ TEST_F(CheckpointStoreTest, ALaterVersionIsNamedAndKept) {
   CheckpointStore store = open(folder_);
   ASSERT_EQ(put(store, 1), Status::kOk);
   Bytes later = folder_.contents("checkpoint-000000000001");
-  later[8] = std::byte{2};
+  later[8] = std::byte{3};  // 2 has the producers' owners
   folder_.set_contents("checkpoint-000000000001", later);
   CheckpointStore again = open(folder_);
   EXPECT_EQ(again.open_newest().status(), Status::kUnavailable);
   EXPECT_EQ(again.entries()[0].why.status, Status::kUnsupported);
-  EXPECT_EQ(again.entries()[0].why.number, 2);
+  EXPECT_EQ(again.entries()[0].why.number, 3);
   ASSERT_EQ(put(again, 2), Status::kOk);
   EXPECT_TRUE(folder_.has("checkpoint-000000000001"));
 }
