@@ -24,6 +24,10 @@ std::string text_of(const v1::Refusal& refusal) {
   if (refusal.reason() == v1::REASON_WRONG_DIMENSION && refusal.number() > 0) {
     return label + ": the model has " + std::to_string(refusal.number()) + " features";
   }
+  if (refusal.reason() == v1::REASON_TABLE_FULL) {
+    return label + ": the server knows " + std::to_string(refusal.number()) +
+           " producers, and no more may be known, of all or of this identity";
+  }
   if (refusal.reason() != v1::REASON_NOT_PERMITTED) return label;
   switch (refusal.number()) {
     case 1:

@@ -187,6 +187,9 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     log(frame);
     if (producer != nullptr) producer->frames = about_->feed->pushed();
   }
+  // A request over HTTP speaks for a producer as long as it lasts: otherwise a few peers of HTTP
+  // would take all that its one connection may speak for.
+  if (rights_.is_host()) about_->producers->release(claims_);
   acknowledge(frame, result);
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;  // others have waited as well
 }

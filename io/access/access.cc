@@ -108,6 +108,7 @@ ProducerOwner Access::owner(const Credential& who, const ConnectionLimits& all) 
 void PeerRights::begin(const Access* access, const Credential& peer) noexcept {
   access_ = access;
   who_ = peer;
+  is_host_ = access != nullptr && access->is_host(peer);
   generation_ = limits_generation_ = owner_generation_ = 0;
 }
 
@@ -121,6 +122,7 @@ void PeerRights::on_models(std::span<RoleSet> roles) const noexcept {
 
 void PeerRights::show_token(std::string_view token) noexcept {
   who_ = Credential::of_token(token);
+  is_host_ = access_ != nullptr && access_->is_host(who_);
   generation_ = limits_generation_ = owner_generation_ = 0;
 }
 

@@ -100,7 +100,8 @@ class PeerRights {
   }
   // Looks anew only when identities have changed: a load otherwise.
   ProducerOwner owner(const ConnectionLimits& all) noexcept;
-  bool is_host() const noexcept { return access_ != nullptr && access_->is_host(who_); }
+  // Whether it is a part of the server itself: HTTP, which brings the rows of its own peers.
+  bool is_host() const noexcept { return is_host_; }
   // What it has in place of the limits of all, where that may have changed since this was asked
   // last: a load otherwise.
   std::optional<OwnLimits> new_limits() noexcept;
@@ -123,6 +124,7 @@ class PeerRights {
   std::uint64_t limits_generation_ = 0;
   std::uint64_t owner_generation_ = 0;
   ProducerOwner owner_;
+  bool is_host_ = false;
   std::size_t model_ = 0;
   RoleSet roles_;
 };

@@ -51,6 +51,10 @@ const char* words_of(v1::Reason reason) noexcept {
       return "the server does not know the producer: its first row must be row 0, or begins_here";
     case v1::REASON_PRODUCER_BUSY:
       return "another connection speaks for this producer";
+    case v1::REASON_TABLE_FULL:
+      return "the server knows as many producers as it may, of all or of this identity: number";
+    case v1::REASON_TOO_MANY_PRODUCERS:
+      return "the connection speaks for as many producers as it may: number";
     case v1::REASON_NOT_PERMITTED:
       return "not permitted";
     default:

@@ -279,8 +279,17 @@ TEST(ProducerShares, OneIdentityFillsItsOwnAndIsToldHowManyItMayHave) {
   const v1::Response full = send_row(address, "eve", 5);
   EXPECT_EQ(full.refusal().reason(), v1::REASON_TABLE_FULL);
   EXPECT_EQ(full.refusal().number(), 4U);
+  Client client;
+  ClientOptions options;
+  options.token = "eve-token";
+  options.producer = 6;
+  ASSERT_EQ(client.connect(address, options), Status::kOk) << client.error_text();
+  EXPECT_EQ(client.observe(TestRows(1).rows()), Status::kRefused);
+  EXPECT_NE(client.error_text().find("knows 4 producers"), std::string::npos)
+      << client.error_text();
+  client.close();
   EXPECT_EQ(send_row(address, "ada", 5).observe_ack().accepted(), 1U);
-  EXPECT_EQ(server.counter(IoCounter::kFramesRefusedShareFull), 1U);
+  EXPECT_EQ(server.counter(IoCounter::kFramesRefusedShareFull), 2U);
   EXPECT_EQ(server.counter(IoCounter::kFramesRefusedTableFull), 0U);
   write_identities("shares", observer("ada", " producers=1") + observer("eve", " producers=5"));
   ASSERT_TRUE(server.server().reload().ok());
@@ -294,7 +303,7 @@ TEST(ProducerShares, WhatComesOverHttpIsWhoseTokenItHas) {
   ServerConfig config = small_server();
   config.identities_file = file;
   config.max_producers = 6;
-  config.max_producers_per_connection = 64;
+  config.max_producers_per_connection = 1;  // HTTP has one connection for all, and needs no more
   config.limits.producers = 2;
   config.http.listen.tcp_address = "127.0.0.1";
   EngineConfig engine = small_engine();
@@ -314,6 +323,7 @@ TEST(ProducerShares, WhatComesOverHttpIsWhoseTokenItHas) {
   const HttpResponse full = send("eve", 3);
   EXPECT_NE(full.status, 200);
   EXPECT_NE(full.body.find("REASON_TABLE_FULL"), std::string::npos) << full.body;
+  EXPECT_NE(full.body.find("as many producers as it may"), std::string::npos) << full.body;
   EXPECT_EQ(send("ada", 3).status, 200);
   EXPECT_EQ(send_row(server.observe_address(), "eve", 4).refusal().number(), 2U)
       << "at the socket she is the same";
