@@ -11,7 +11,7 @@ namespace windhover {
 namespace {
 
 constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
-// RowBlockLangevin::unsettled(): centres of coefficients are then about a third of an sd off.
+// ChainSurvey::unsettled: centres of coefficients are then about a third of an sd off.
 constexpr double kMostUnsettled = 0.1;
 // Draws are in single precision: so far from 0, in its own sd, y leaves them no digits.
 constexpr double kMostShift = 1e6;
@@ -22,7 +22,7 @@ LearnerView RowBlockLearner::view() const noexcept {
   LearnerView view{phase_, nullptr, {}, 1};
   view.passes = static_cast<std::uint64_t>(
       drawn_ / static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1)));
-  view.memory = static_cast<std::uint64_t>(sampler_.memory_of_past());
+  view.memory = static_cast<std::uint64_t>(sampler_.prior().memory());
   return view;
 }
 
@@ -38,11 +38,13 @@ Posterior& RowBlockLearner::begin_publish() noexcept {
 void RowBlockLearner::publish() noexcept {
   Posterior& posterior = begin_publish();
   posterior.n = static_cast<double>(std::max<std::uint64_t>(cursor_.rows(), 1));
-  const double square = sampler_.units().scale * sampler_.units().scale;
-  posterior.prior_precision = sampler_.prior_precision() / square;
-  posterior.intercept_precision = sampler_.precision_of(posterior.dimension - 1) / square;
-  posterior.dispersion = sampler_.dispersion().value() * square;
-  posterior.dispersion_relative_sd = sampler_.dispersion().relative_sd();
+  const double scale = sampler_.noise().likelihood().units().scale;
+  const double square = scale * scale;
+  posterior.prior_precision = sampler_.prior().precision().value() / square;
+  posterior.intercept_precision = sampler_.prior().of(posterior.dimension - 1) / square;
+  const LearnedDispersion& dispersion = sampler_.noise().dispersion();
+  posterior.dispersion = dispersion.value() * square;
+  posterior.dispersion_relative_sd = dispersion.relative_sd();
   ++snapshot_id_;
   describe(posterior);
   posterior.made_ns = published_ns_ = clock_.now_ns();
@@ -57,7 +59,7 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p.horizon = config_.horizon;
   p.sequence = shown_head_;
   p.n_seen = cursor_.head();
-  p.n_eff = cursor_.rows() + static_cast<std::uint64_t>(sampler_.worth_of_past());
+  p.n_eff = cursor_.rows() + static_cast<std::uint64_t>(sampler_.prior().past().worth());
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
   // Chains know at least as much as independent ones do; the draws of one are hardly so.
@@ -70,9 +72,10 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
     p.noise_variance = posterior.dispersion;
     p.noise_variance_sd = posterior.dispersion * posterior.dispersion_relative_sd;
   }
-  p.law_ratio = sampler_.law_ratio();
-  const bool settled = sampler_.unsettled() <= kMostUnsettled && sampler_.dispersion().known();
-  const TargetTransform& units = sampler_.units();
+  p.law_ratio = sampler_.steps().bound().law_ratio();
+  const bool settled =
+      sampler_.survey().unsettled <= kMostUnsettled && sampler_.noise().dispersion().known();
+  const TargetTransform& units = sampler_.noise().likelihood().units();
   const bool has_digits = std::abs(units.shift) <= kMostShift * units.scale;
   if (!settled || !has_digits || !sampler_.weights_known()) p.law_ratio = kNotCompared;
   Evidence e;
@@ -85,7 +88,7 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
     e.spread_largest = spread();
     e.compared_draws = config_.retained_draws;
   }
-  e.misfit = sampler_.has_set_aside();
+  e.misfit = sampler_.rows().aside > 0;
   e.replay_is_target = config_.draws_per_observation > 0;
   e.replay_ratio = p.draws_per_observation;
   const Judgement judgement = judge(e);

@@ -95,7 +95,8 @@ void RowBlockLearner::enter_rows(std::uint64_t first) noexcept {
     const std::uint64_t rows = row + 1;
     if (cursor_.first() > 0 || rows > kFewRows || !power_of_two(rows)) return;
     for (int pass = 0; pass < kPassesOfFewRows; ++pass) {
-      for (std::uint64_t i = 0; i < rows; ++i) sampler_.follow_bound(cursor_.row(i), slot_of(i));
+      for (std::uint64_t i = 0; i < rows; ++i)
+        sampler_.steps().follow_bound(cursor_.row(i), slot_of(i));
     }
   });
 }
@@ -104,15 +105,15 @@ void RowBlockLearner::enter_rows(std::uint64_t first) noexcept {
 template <class Use>
 void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use& use) noexcept {
   for (std::uint64_t row = first; row < std::min(first + kRowsAhead, end); ++row) {
-    sampler_.fetch(cursor_.row(row), slot_of(row));
+    sampler_.ahead().fetch(cursor_.row(row), slot_of(row));
   }
   for (std::uint64_t row = first; row < end; ++row) {
     const std::uint64_t next = row + kRowsAhead;
-    if (next < end) sampler_.fetch(cursor_.row(next), slot_of(next));
-    if (row + kColumnsAhead < end) sampler_.fetch_columns(cursor_.row(row + kColumnsAhead));
+    if (next < end) sampler_.ahead().fetch(cursor_.row(next), slot_of(next));
+    if (row + kColumnsAhead < end) sampler_.ahead().fetch_columns(cursor_.row(row + kColumnsAhead));
     use(row);
   }
-  sampler_.fetched_all();
+  sampler_.ahead().forget();
 }
 
 // Whether all that rows have granted has been made, and what is made now is for draws that are
@@ -137,7 +138,7 @@ double RowBlockLearner::spare_moves() const noexcept {
     return std::clamp(kMostPasses / (kSpare * config_.draws_per_observation), 1.0, kMostSpare);
   }
   if (!(spread() < kContracted)) return kMostSpare;
-  return std::clamp(sampler_.mean_weight(), 1.0, kMostSpare);
+  return std::clamp(sampler_.weights().mean(), 1.0, kMostSpare);
 }
 
 void RowBlockLearner::spend(std::uint32_t moves) noexcept {
@@ -198,7 +199,7 @@ void RowBlockLearner::draw_slots(std::span<std::uint32_t> slots) noexcept {
   fill_uniforms(config_.seed, position, std::span(uniforms).first(2 * slots.size()));
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const auto any = static_cast<std::uint64_t>(uniforms[2 * i] * static_cast<double>(rows));
-    slots[i] = sampler_.slot_of(uniforms[2 * i + 1], slot_of(cursor_.first() + any));
+    slots[i] = sampler_.weights().slot_of(uniforms[2 * i + 1], slot_of(cursor_.first() + any));
   }
 }
 
@@ -206,14 +207,16 @@ void RowBlockLearner::draw_slots(std::span<std::uint32_t> slots) noexcept {
 void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   for (; rows > 0; --rows, ++bound_row_) {
     if (bound_row_ < cursor_.first() || bound_row_ >= cursor_.head()) bound_row_ = cursor_.first();
-    if (bound_row_ + 1 < cursor_.head()) sampler_.fetch_for_bound(cursor_.row(bound_row_ + 1));
-    sampler_.follow_bound(cursor_.row(bound_row_), slot_of(bound_row_));
+    if (bound_row_ + 1 < cursor_.head())
+      sampler_.steps().fetch_for_bound(cursor_.row(bound_row_ + 1));
+    sampler_.steps().follow_bound(cursor_.row(bound_row_), slot_of(bound_row_));
   }
 }
 
 // Retaining looks at every column that has had a row, which costs less than a move that touches it.
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
-  const double columns = sampler_.met_columns() / (kColumnsATouch * sampler_.mean_nonzeros());
+  const auto met = static_cast<double>(sampler_.positions().met().size());
+  const double columns = met / (kColumnsATouch * sampler_.rows().mean_nonzeros());
   const bool rows_came = retained_head_ != cursor_.head();
   return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (rows_came ? kDrawsAPass : 1),
                    static_cast<std::uint64_t>(columns)});
@@ -259,7 +262,9 @@ int RowBlockLearner::free_group() noexcept {
 
 // Observed variance of the chains over predicted: around their centre, and of that around the
 // posterior's.
-double RowBlockLearner::spread() const noexcept { return sampler_.spread_ratio() + sampler_.lag(); }
+double RowBlockLearner::spread() const noexcept {
+  return sampler_.spread_ratio() + sampler_.survey().lag;
+}
 
 void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("row block learner", 2);

@@ -61,8 +61,8 @@ bool RowBlockLearner::units_are_off(std::uint64_t before) const noexcept {
   for (double& number : numbers) number = std::abs(number - middle);
   const double spread = median(numbers);
   if (std::max(std::abs(middle), spread) > kFarthest) return true;
-  return spread < kNearest &&
-         kUnlike * RowScan::target_units(config_, cursor_).scale < sampler_.units().scale;
+  return spread < kNearest && kUnlike * RowScan::target_units(config_, cursor_).scale <
+                                  sampler_.noise().likelihood().units().scale;
 }
 
 // In the units of the rows that are there, as if all had come now.

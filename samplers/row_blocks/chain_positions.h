@@ -17,6 +17,15 @@
 
 namespace windhover {
 
+// Variance over the chains, of a number each.
+inline float variance_of(std::span<const float> numbers) noexcept {
+  const auto count = static_cast<double>(numbers.size());
+  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / count;
+  double squares = 0;
+  for (const float number : numbers) squares += (number - mean) * (number - mean);
+  return static_cast<float>(squares / count);
+}
+
 // Of each column theta of all chains, and G of all beside them (row_block_langevin.h).
 //
 // Invariant: met() are the columns that have had a row, in the order of their first ones; of all

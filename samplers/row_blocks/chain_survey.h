@@ -8,6 +8,8 @@
 
 namespace windhover {
 
+struct RowBlockParts;
+
 // As of RowBlockLangevin::retain(), which looks at all columns that have had a row.
 struct ChainSurvey {
   // How far the chains together lag behind the rows: the square of the distance between their
@@ -27,6 +29,9 @@ struct ChainSurvey {
   // but shared with others, on average over the columns as far as their rows know of them. 0 before
   // there were rows.
   double unsettled = 0;
+
+  // Looks at all columns that have had a row. O(columns that have had a row x chains).
+  void take(const RowBlockParts& parts) noexcept;
 
   // In the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {

@@ -11,7 +11,7 @@ namespace windhover {
 
 // A normal density a column, by which the prior N(0, 1 / lambda) becomes N(m_j, 1 / (lambda +
 // p_j)): assumed density filtering (Opper 1998) with a diagonal covariance. A row that leaves adds
-// to p_j and moves m_j (row_block_past.cc has the equations). With each row of the stream p_j fades
+// to p_j and moves m_j (row_condenser.h has the equations). With each row of the stream p_j fades
 // by exp(-1 / memory), to nothing in the end, and m_j stays where it is: who is not heard of any
 // more is known less and less, and expected where he was last.
 //

@@ -10,7 +10,9 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/chain_positions.h"
 #include "windhover/samplers/row_blocks/exact_sum.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
 
 namespace windhover {
 
@@ -46,6 +48,13 @@ class ExactColumns {
     force += more;
     return static_cast<float>(number_of(force) * quantum_);
   }
+  // To G of all chains what a row says by these residuals, or, with sign -1, from it; what lies
+  // beside theta is a copy.
+  void add(const RowColumns& row, const float* residuals, int sign,
+           ChainPositions& copies) noexcept;
+  // Likewise of a row whose residuals were `before` and are `after`.
+  void exchange(const RowColumns& row, const float* before, const float* after,
+                ChainPositions& copies) noexcept;
   // H of a column, of which a row has `after` where it had `before`.
   double add_curvature(std::uint32_t column, double before, double after) noexcept {
     ExactSum& sum = curvature_[column];

@@ -16,7 +16,7 @@ namespace windhover {
 class PrecisionEvidence {
  public:
   // Of all columns: lambda, and 0 for normal tails to 1 for those of Student's t with one degree of
-  // freedom (row_block_precision.cc).
+  // freedom (learned_precision.h).
   struct Prior {
     double precision = 1;
     double tails = 0;

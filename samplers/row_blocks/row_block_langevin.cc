@@ -31,169 +31,155 @@ float taken_of(float square, float squares, float shorter) noexcept {
 
 }  // namespace
 
+RowBlockLangevin::RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
+                                   std::uint64_t slots, std::uint64_t seed,
+                                   std::uint64_t past) noexcept
+    : parts_(arena, model, chains, slots, seed, past),
+      new_columns_(parts_),
+      translation_(parts_),
+      condenser_(parts_),
+      prior_learner_(parts_, static_cast<double>(std::max(slots, past))),
+      steps_(arena, model.columns(), parts_) {}
+
+void RowBlockLangevin::reset() noexcept {
+  parts_.reset();
+  prior_learner_.reset();
+  steps_.reset();
+  survey_ = {};
+}
+
 void RowBlockLangevin::move(std::uint64_t round, const RowBatch& batch) noexcept {
-  NormalSource random(seed_, {round, 0, Purpose::kInjectedNoise}, normals_,
-                      batch.count * block_width() * chains_, chains_);
-  const auto row_of = [&](std::size_t i) { return batch.base + batch.slots[i] * layout_.stride(); };
+  NormalSource random(parts_.seed, {round, 0, Purpose::kInjectedNoise}, parts_.normals,
+                      batch.count * (std::size_t{parts_.layout.max_nonzeros()} + 1) * parts_.chains,
+                      parts_.chains);
+  const auto row_of = [&](std::size_t i) {
+    return batch.base + batch.slots[i] * parts_.layout.stride();
+  };
   for (std::size_t i = 0; i < batch.count; ++i) {
-    if (i + kRowsAhead < batch.count) fetch(row_of(i + kRowsAhead), batch.slots[i + kRowsAhead]);
-    if (i + kColumnsAhead < batch.count) fetch_columns(row_of(i + kColumnsAhead));
-    if (kept_.is_aside(batch.slots[i])) continue;
-    const RowColumns row = columns_of_row(row_of(i));
-    const float* normals = random.take(row.count * chains_);
-    if (weighs_rows()) {
+    if (i + kRowsAhead < batch.count)
+      parts_.ahead.fetch(row_of(i + kRowsAhead), batch.slots[i + kRowsAhead]);
+    if (i + kColumnsAhead < batch.count) parts_.ahead.fetch_columns(row_of(i + kColumnsAhead));
+    if (parts_.kept.is_aside(batch.slots[i])) continue;
+    const RowColumns row = parts_.columns_of(row_of(i));
+    const float* normals = random.take(row.count * parts_.chains);
+    if (parts_.weighs_rows()) {
       step<true>(row, batch.slots[i], normals);
     } else {
       step<false>(row, batch.slots[i], normals);
     }
   }
-  fetched_all();
-}
-
-// What the chains keep of the row now, and what that has changed by.
-RowBlockLangevin::Looked RowBlockLangevin::look(const RowColumns& row,
-                                                std::uint32_t slot) noexcept {
-  const StepBlock& b = block_;
-  float* kept = kept_.residuals(slot);
-  Looked looked{0, respond(row, 0, b.after, b.bent).curvature, 0};
-  float squares = 0;
-  for (std::uint32_t c = 0; c < chains_; ++c) {
-    b.before[c] = kept[c];
-    b.change[c] = b.after[c] - kept[c];
-    kept[c] = b.after[c];
-    squares += b.change[c] * b.change[c];
-    looked.largest = std::max(looked.largest, b.bent[c]);
-  }
-  looked.square = squares / static_cast<float>(chains_);
-  return looked;
+  parts_.ahead.forget();
 }
 
 template <bool kWeights>
 void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
                             const float* normals) noexcept {
-  const StepBlock& b = block_;
+  const StepBlock& b = parts_.gathered.block();
   const std::size_t n = row.count;
-  load(row);
-  predict(row);
-  const Looked looked = look(row, slot);
-  if (kWeights && dispersion_.learned()) look_at_noise(row, slot);
-  recent_.add(double{looked.square});
-
-  fetch_some();
-  const auto scale = static_cast<float>(bound_.scale());
-  float importance = 1;
-  auto square = static_cast<float>(recent_.change());
-  if constexpr (kWeights) {
-    const double length = weights_.length_of(row, slot);
-    importance = static_cast<float>(length);
-    const double most = most_scatter(row);
-    square = scatter_at(weights_.scatter_of(slot), most, looked.largest);
-    work_out_lengths(row, length, most);
-  } else {
-    work_out_lengths(n);
+  parts_.gathered.load(row);
+  parts_.gathered.predict(row);
+  const GatheredRow::Looked looked = parts_.gathered.look(row, slot);
+  if (kWeights && parts_.noise.dispersion().learned()) {
+    parts_.noise.look(row, parts_.weights.length_of(row, slot), b, parts_.rows.count);
   }
-  const StepSums sums = chain_kernels().steps(
-      {b.value, b.rows, b.precision, b.curvature, b.length, b.step, b.noise_sd, b.scatter,
-       b.repeats, b.informed},
-      StepBlock::padded(n), scale, importance, static_cast<float>(dispersion_.value()));
+  parts_.recent.add(double{looked.square});
+
+  parts_.ahead.fetch_some();
+  const auto scale = static_cast<float>(steps_.bound().scale());
+  float importance = 1;
+  auto square = static_cast<float>(parts_.recent.change());
+  if constexpr (kWeights) {
+    const double length = parts_.weights.length_of(row, slot);
+    importance = static_cast<float>(length);
+    const double most = steps_.most_scatter(row);
+    square = scatter_at(parts_.weights.scatter_of(slot), most, looked.largest);
+    steps_.work_out(row, length, most);
+  } else {
+    steps_.work_out(n);
+  }
+  const StepSums sums =
+      chain_kernels().steps({b.value, b.rows, b.precision, b.curvature, b.length, b.step,
+                             b.noise_sd, b.scatter, b.repeats, b.informed},
+                            StepBlock::padded(n), scale, importance,
+                            static_cast<float>(parts_.noise.dispersion().value()));
   const float squares = static_cast<float>(sums.squares);
   const float scattered = squares * square;
   // Values far beyond those that their columns have elsewhere: the whole step is shorter.
-  float shorter = scattered > kLargestShare ? kLargestShare / scattered : 1;
-  const bool sudden = kWeights && looked.largest > kSuddenCurvature * kept_.curvature(slot);
-  if (sudden) shorter = std::min(shorter, longest_alone(row, looked.largest));
-  if (shorter < 1) shorten(n, shorter);
-  fetch_some();
-  chain_kernels().project(b.scatter, normals, n, chains_, b.taken);
+  float shorter =
+      scattered > StepLengths::kLargestShare ? StepLengths::kLargestShare / scattered : 1;
+  const bool sudden = kWeights && looked.largest > kSuddenCurvature * parts_.kept.curvature(slot);
+  if (sudden) shorter = std::min(shorter, steps_.longest_alone(row, looked.largest));
+  if (shorter < 1) steps_.shorten(n, shorter);
+  parts_.ahead.fetch_some();
+  chain_kernels().project(b.scatter, normals, n, parts_.chains, b.taken);
   const float taken = taken_of(square, squares, shorter);
-  for (std::uint32_t c = 0; c < chains_; ++c) {
+  for (std::uint32_t c = 0; c < parts_.chains; ++c) {
     b.taken[c] *= taken;
     b.moved[c] = importance * b.change[c];
   }
-  fetch_some();
+  parts_.ahead.fetch_some();
   take(row, normals, sums.weights);
-  if (sudden) follow_curvature(row, slot, looked.largest, 1);
-  if constexpr (kWeights) weights_.follow_scatter(row, slot, looked.square, chains_);
-  if (recent_.curvature_due()) {
-    settle(row);
-    follow_relevance(row);
+  if (sudden) parts_.follow_curvature(row, slot, looked.largest, 1);
+  if constexpr (kWeights) parts_.weights.follow_scatter(row, slot, looked.square, parts_.chains);
+  if (parts_.recent.curvature_due()) {
+    parts_.columns.settle(b, n, RecentMoves::kMovesACurvature);
+    prior_learner_.follow_relevance(row);
     // A mean of many chains is known better than one of few.
-    const float share = static_cast<float>(chains_) / static_cast<float>(chains_ + 1);
-    recent_.add_curvature(double{follow_curvature(row, slot, looked.curvature, share)});
+    const float share = static_cast<float>(parts_.chains) / static_cast<float>(parts_.chains + 1);
+    parts_.recent.add_curvature(
+        double{parts_.follow_curvature(row, slot, looked.curvature, share)});
   }
 }
 
 // The step that has been worked out, and what is said of it, in which its columns count for so much
 // together.
 void RowBlockLangevin::take(const RowColumns& row, const float* normals, double weights) noexcept {
-  const StepBlock& b = block_;
+  const StepBlock& b = parts_.gathered.block();
   double information = 0;
   double learned = 0;
-  for (std::size_t k = 0; learns_precision_ && k < row.count; ++k) {
+  for (std::size_t k = 0; parts_.prior.is_learned() && k < row.count; ++k) {
     const bool learns = k < row.sparse.count;
     b.learned[k] = learns ? b.informed[k] : 0;
     b.per_row[k] = learns ? 1 / b.rows[k] : 0;
     information += double{b.informed[k] * b.rows[k] * b.learned[k]};
     learned += double{b.learned[k]};
   }
-  const ChainSums sums =
-      chain_kernels().step({b.theta, b.value, b.precision, b.repeats, b.step, b.noise_sd, b.scatter,
-                            b.informed, b.learned, b.per_row, row.count},
-                           normals, b.taken, b.moved, weighs_rows() ? b.none : b.change, chains_);
-  if (weighs_rows()) {
-    store_exactly(row);
-  } else if (positions_.has_intercept()) {
-    positions_.add_to_intercept(b.change);
+  const ChainSums sums = chain_kernels().step(
+      {b.theta, b.value, b.precision, b.repeats, b.step, b.noise_sd, b.scatter, b.informed,
+       b.learned, b.per_row, row.count},
+      normals, b.taken, b.moved, parts_.weighs_rows() ? b.none : b.change, parts_.chains);
+  if (parts_.weighs_rows()) {
+    parts_.exact.exchange(row, b.before, b.after, parts_.positions);
+  } else if (parts_.positions.has_intercept()) {
+    parts_.positions.add_to_intercept(b.change);
   }
-  const double chains = chains_;
-  const double dispersion = dispersion_.value();
-  recent_.add_virial(sums.apart, dispersion, weights, rows_);
-  if (!learns_precision_) return;
-  precision_.add(
+  const double chains = parts_.chains;
+  const double dispersion = parts_.noise.dispersion().value();
+  parts_.recent.add_virial(sums.apart, dispersion, weights, parts_.rows.count);
+  if (!parts_.prior.is_learned()) return;
+  parts_.prior.precision().add(
       {sums.slope / dispersion, chains * information, sums.own / dispersion, chains * learned},
-      chains_);
+      parts_.chains);
 }
 
-// G of a row with a weight, whose residuals of before and of now are known: what each of them
-// brings is added and taken out to the bit.
-void RowBlockLangevin::store_exactly(const RowColumns& row) noexcept {
-  const StepBlock& b = block_;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    const std::uint32_t column = row.column(k);
-    float* force = positions_.force(column);
-    const double scale = exact_.in_quanta(row.weight * row.value(k));
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      const Quanta more = quanta_of(scale * b.after[c]) - quanta_of(scale * b.before[c]);
-      force[c] = exact_.add(column, c, more);
-    }
+void RowBlockLangevin::visit_state(StateVisitor& visitor) noexcept {
+  visitor.section("row blocks", 6);
+  parts_.positions.visit_count(visitor);
+  visitor.values(parts_.rows.nonzeros, parts_.rows.count, parts_.rows.aside);
+  parts_.recent.visit_state(visitor);
+  survey_.visit_state(visitor);
+  parts_.positions.visit_state(visitor);
+  parts_.kept.visit_state(visitor);
+  parts_.columns.visit_state(visitor);
+  if (weighs_rows()) {
+    parts_.exact.visit_state(visitor);
+    parts_.weights.visit_state(visitor);
   }
-}
-
-// What the chains that have looked at the row say of the dispersion.
-void RowBlockLangevin::look_at_noise(const RowColumns& row, std::uint32_t slot) noexcept {
-  const StepBlock& b = block_;
-  const double length = weights_.length_of(row, slot);
-  const auto rows = static_cast<double>(rows_);
-  if (!is_normal(likelihood_.response())) {
-    double squares = 0;
-    for (std::uint32_t c = 0; c < chains_; ++c) {
-      squares += likelihood_.square(b.eta[c], row.target, b.after[c]);
-    }
-    return dispersion_.look(length, squares, rows, chains_);
-  }
-  dispersion_.look_again(row.weight, length, squares_of(b.before), squares_of(b.after), rows,
-                         chains_);
-  if (chains_ == 1) return;
-  dispersion_.add_variance(length, double{spread_of(b.after)});
-}
-
-// The columns of a step have gone so much of the way to where their prior has them.
-void RowBlockLangevin::settle(const RowColumns& row) noexcept {
-  const StepBlock& b = block_;
-  constexpr float kMoves = RecentMoves::kMovesACurvature;
-  for (std::size_t k = 0; k < row.count; ++k) {
-    sums_[b.column[k]].unsettled /= 1 + kMoves * b.step[k] * b.precision[k];
-  }
+  parts_.prior.visit_past(visitor);
+  steps_.visit_state(visitor);
+  parts_.prior.visit_precision(visitor);
+  prior_learner_.visit_state(visitor);
+  parts_.noise.visit_state(visitor);
 }
 
 }  // namespace windhover

@@ -10,17 +10,6 @@
 
 namespace windhover {
 
-// What the rows that are there say of a column. A curvature is that of -log p in the linear
-// predictor.
-struct alignas(32) ColumnSums {
-  double curvature = 0;    // sum of w_i h_i x_ij^2
-  std::uint32_t rows = 0;  // with a non-zero
-  // Of what rows have taken the column away from its prior by, the part that the prior has not
-  // answered yet: RowBlockLangevin::unsettled().
-  float unsettled = 0;
-  float relevance = 1;  // lambda_j over lambda
-};
-
 // A row in place, with a last column of 1 where there is an intercept.
 struct RowColumns {
   RowColumns(const RowLayout& layout, const RowLikelihood& likelihood, bool has_intercept,

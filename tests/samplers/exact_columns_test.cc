@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <vector>
 
 #include "windhover/tests/samplers/support.h"
 
@@ -34,6 +36,44 @@ TEST(ExactColumns, RowsTakeWithThemWhatTheyBrought) {
   EXPECT_EQ(columns.add(1, 0, 0), 0);
   EXPECT_EQ(columns.add(0, 1, 0), 0);
   EXPECT_EQ(columns.add(2, 0, 0), 0);
+}
+
+// A row of weight 3 whose residuals change has the same G as one that came with the newest of them,
+// and nothing is left of it where it goes; G beside theta is a copy.
+TEST(ExactColumns, RowsAreExchanged) {
+  ModelConfig model;
+  model.name = "linear";
+  model.features = kColumns;
+  model.max_nonzeros = 2;
+  model.intercept = false;
+  model.weight = true;
+  const RowLayout layout(model);
+  std::vector<double> numbers(layout.stride());
+  numbers[RowLayout::kCountIndex] = 2;
+  numbers[RowLayout::kValuesIndex] = 0.1;
+  numbers[RowLayout::kValuesIndex + 1] = 0.7;
+  auto* indices = reinterpret_cast<std::uint32_t*>(numbers.data() + layout.indices_index());
+  indices[1] = 2;
+  numbers[layout.weight_index()] = 3;
+  const RowColumns row(layout, RowLikelihood(model), false, numbers.data());
+  Memory memory;
+  ExactColumns columns(memory.arena(), kColumns, kChains, 1'000, 1e12);
+  ChainPositions copies(memory.arena(), kColumns, kChains, false);
+  columns.reset();
+  copies.reset();
+  const std::array<float, kChains> before = {0.3F, -1.7F};
+  const std::array<float, kChains> after = {1e5F, 1e-5F};
+  columns.add(row, before.data(), 1, copies);
+  EXPECT_FLOAT_EQ(copies.force(2)[1], static_cast<float>(3 * 0.7 * double{before[1]}));
+  columns.exchange(row, before.data(), after.data(), copies);
+  EXPECT_FLOAT_EQ(copies.force(0)[0], static_cast<float>(3 * 0.1 * double{after[0]}));
+  EXPECT_FLOAT_EQ(copies.force(2)[1], static_cast<float>(3 * 0.7 * double{after[1]}));
+  EXPECT_EQ(copies.force(1)[0], 0);
+  columns.add(row, after.data(), -1, copies);
+  for (const std::uint32_t column : {0U, 2U}) {
+    EXPECT_EQ(copies.force(column)[0], 0);
+    EXPECT_EQ(copies.force(column)[1], 0);
+  }
 }
 
 TEST(ExactColumns, TakesNoMemoryWithoutColumns) {

@@ -242,7 +242,7 @@ class Chains {
     ++round_;
     for (std::size_t i = 0; i < moves / 4; ++i, ++bound_) {
       if (bound_ < first || bound_ >= last) bound_ = first;
-      sampler_->follow_bound(data.row(bound_), static_cast<std::uint32_t>(bound_));
+      sampler_->steps().follow_bound(data.row(bound_), static_cast<std::uint32_t>(bound_));
     }
   }
   void draw(std::size_t first, std::size_t last, std::span<std::uint32_t> slots) const {
@@ -253,12 +253,13 @@ class Chains {
     std::vector<double> uniforms(slots.size());
     fill_uniforms(seed_, {round_, 0, Purpose::kTest}, uniforms);
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      slots[i] = sampler_->slot_of(uniforms[i], slots[i]);
+      slots[i] = sampler_->weights().slot_of(uniforms[i], slots[i]);
     }
   }
   VectorXd theta(std::uint16_t chain) const {
-    VectorXd theta(sampler_->columns());
-    for (std::uint32_t j = 0; j < sampler_->columns(); ++j) theta[j] = sampler_->theta(chain, j);
+    VectorXd theta(sampler_->positions().columns());
+    for (std::uint32_t j = 0; j < sampler_->positions().columns(); ++j)
+      theta[j] = sampler_->theta(chain, j);
     return theta;
   }
 

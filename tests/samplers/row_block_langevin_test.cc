@@ -223,7 +223,7 @@ TEST(RowBlockLangevin, PrecisionOfThePriorIsLearned) {
   }
   // 400 coefficients know their sd of 0.5 to 3.5 %, their precision of 4 to 7 %, those of rows
   // less.
-  EXPECT_NEAR(chains->prior_precision(), 4, 1.2);
+  EXPECT_NEAR(chains->prior().precision().value(), 4, 1.2);
 }
 
 // Of rows of three non-zeros and the intercept where there might be 62, that share no column and
@@ -234,10 +234,10 @@ TEST(RowBlockLangevin, PrecisionBeginsAtWhatRowsHave) {
   SparseData data(model);
   for (std::uint32_t i = 0; i < 20; ++i) data.add({3 * i, 3 * i + 1, 3 * i + 2}, {1, 1, 1}, i % 2);
   Chains chains(model, 4, 20, 1);
-  EXPECT_NEAR(chains->prior_precision(), kCrossed / 6.25, 1e-9);
+  EXPECT_NEAR(chains->prior().precision().value(), kCrossed / 6.25, 1e-9);
   for (std::uint32_t i = 0; i < 20; ++i) chains->enter(data.row(i), i);
   chains->retain();
-  EXPECT_NEAR(chains->prior_precision(), 4 / 6.25, 1e-9);
+  EXPECT_NEAR(chains->prior().precision().value(), 4 / 6.25, 1e-9);
 }
 
 TEST(RowBlockLangevin, HeapIsNotCalled) {
@@ -249,7 +249,7 @@ TEST(RowBlockLangevin, HeapIsNotCalled) {
   const auto before = test_heap_calls();
   for (std::uint32_t i = 0; i < 50; ++i) chains->enter(data.row(i), i);
   chains->move(0, {data.base(), slots.data(), slots.size()});
-  chains->follow_bound(data.row(7), 7);
+  chains->steps().follow_bound(data.row(7), 7);
   chains->retain();
   chains->copy_to(draws.data(), 2);
   chains->leave(data.row(0), 0);

@@ -98,9 +98,9 @@ NoiseFound noise_found(const ModelConfig& model, const SparseData& data, std::si
       chains->retain();
     }
     for (std::uint16_t c = 0; c < 4; ++c) all.draws.add(chains.theta(c));
-    all.noise += chains->dispersion().value() / seeds;
-    all.unsettled += chains->unsettled() / seeds;
-    all.known = all.known && chains->dispersion().known();
+    all.noise += chains->noise().dispersion().value() / seeds;
+    all.unsettled += chains->survey().unsettled / seeds;
+    all.known = all.known && chains->noise().dispersion().known();
   }
   return all;
 }
@@ -162,17 +162,18 @@ TEST(RowBlockNoise, AnOutlierTakesItsSquareAlong) {
     with.move(data, 0, 301, 301);
     with->retain();
   }
-  EXPECT_NEAR(with->dispersion().value() / (1e12 / 301), 1, 0.05);
+  EXPECT_NEAR(with->noise().dispersion().value() / (1e12 / 301), 1, 0.05);
   with->leave(data.row(300), 300);
   std::uint64_t passes = 0;
   for (; passes < 400; ++passes) {
     with.move(data, 0, 300, 300);
     with->retain();
-    const bool back = with->dispersion().known() && with->lag() < 0.1 && with->spread_ratio() < 1.3;
+    const bool back = with->noise().dispersion().known() && with->survey().lag < 0.1 &&
+                      with->spread_ratio() < 1.3;
     if (passes > 20 && back) break;
   }
   EXPECT_LT(passes, 400U);
-  EXPECT_NEAR(with->dispersion().value() / (kNoise * kNoise), 1, 0.35);
+  EXPECT_NEAR(with->noise().dispersion().value() / (kNoise * kNoise), 1, 0.35);
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST(RowBlockPast, LawIsThatOfAllRowsWhereColumnsAreAlone) {
       chains.move(data, data.size() - kWindow, data.size(), 100);
     }
     EXPECT_NEAR(chains->spread_ratio(), 1, 0.3);
-    EXPECT_DOUBLE_EQ(std::round(chains->worth_of_past()), 1'400);
+    EXPECT_DOUBLE_EQ(std::round(chains->prior().past().worth()), 1'400);
     for (std::uint16_t c = 0; c < 8; ++c) draws.add(chains.theta(c));
   }
   expect_law(draws, posterior_of_lone(data), MatrixXd::Identity(kColumns, kColumns));

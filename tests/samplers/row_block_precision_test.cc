@@ -165,8 +165,8 @@ Held held_of(const ModelConfig& model, double precision, std::size_t rows, std::
     return std::abs(truth - mean) < 1.6449 * std::sqrt(variance) ? 1.0 : 0.0;
   };
   Held held;
-  held.log_precision = std::log(chains->prior_precision());
-  held.tails = chains->prior_tails();
+  held.log_precision = std::log(chains->prior().precision().value());
+  held.tails = chains->prior().precision().tails();
   double met = 0;
   for (std::uint32_t j = 0; j < model.features; ++j) {
     if (std::isnan(column(j)[0])) continue;
@@ -181,7 +181,7 @@ Held held_of(const ModelConfig& model, double precision, std::size_t rows, std::
     for (std::size_t k = 0; k <= row.count; ++k) {
       const auto of = column(k < row.count ? row.indices[k] : model.features);
       if (std::isnan(of[0])) {
-        unheard += 1 / chains->prior_precision();
+        unheard += 1 / chains->prior().precision().value();
       } else {
         for (std::size_t d = 0; d < eta.size(); ++d) eta[d] += double{of[d]};
       }
@@ -255,7 +255,7 @@ TEST(RowBlockPrecision, APastThatFadesStaysWhereItWas) {
     chains.move(all.data, i < kWindow ? 0 : i - kWindow + 1, i + 1, 4);
     if (i % 64 == 0) chains->retain();
   }
-  EXPECT_GT(chains->prior_tails(), 0.5);
+  EXPECT_GT(chains->prior().precision().tails(), 0.5);
   double off = 0;
   for (std::uint32_t j = 0; j < model.features; ++j) {
     double mean = 0;
@@ -290,10 +290,10 @@ TEST(RowBlockPrecision, StandsWhereThePastKnowsTheColumnsAndRowsTurn) {
     chains->enter(turned.row(i), static_cast<std::uint32_t>(i));
     chains.move(turned, first, i + 1, 4);
     if (i % 64 == 0) chains->retain();
-    if (i + 1 == kRows / 2) before = chains->prior_precision();
+    if (i + 1 == kRows / 2) before = chains->prior().precision().value();
   }
   EXPECT_LT(std::abs(std::log(before / 2.8)), std::log(3));
-  EXPECT_LT(std::abs(std::log(chains->prior_precision() / before)), std::log(3));
+  EXPECT_LT(std::abs(std::log(chains->prior().precision().value() / before)), std::log(3));
 }
 
 // 200,000 columns, of which each has two rows; a stream knows log precision to 0.1. A condensed

@@ -89,19 +89,19 @@ TEST(RowBlockWeights, WhatThePriorHasNotAnsweredIsTold) {
   const ModelConfig model = weighted_model(1);
   const SparseData data = crossed_rows(model, 600, 1, std::vector<double>(600, 30));
   Chains chains(model, 8, data.size(), 3);
-  EXPECT_EQ(chains->unsettled(), 0);
+  EXPECT_EQ(chains->survey().unsettled, 0);
   for (std::uint32_t i = 0; i < data.size(); ++i) chains->enter(data.row(i), i);
   const auto unsettled_after = [&](int passes) {
     for (int pass = 0; pass < passes; ++pass) chains.move(data, 0, data.size(), data.size());
     chains->retain();
-    return chains->unsettled();
+    return chains->survey().unsettled;
   };
   EXPECT_GT(unsettled_after(10), 0.5);
   EXPECT_GT(unsettled_after(50), 0.2);
   EXPECT_LT(unsettled_after(3'000), 0.05);
   for (std::uint32_t i = 0; i < data.size(); ++i) chains->leave(data.row(i), i);
   chains->retain();
-  EXPECT_EQ(chains->unsettled(), 0);
+  EXPECT_EQ(chains->survey().unsettled, 0);
 }
 
 // A row that was nearly all that its columns had goes: chains are at once where the others want
@@ -137,9 +137,9 @@ TEST(RowBlockWeights, HeapIsNotCalled) {
   double u = 0.25;
   const auto before = test_heap_calls();
   for (std::uint32_t i = 0; i < 50; ++i) chains->enter(data.row(i), i);
-  for (std::uint32_t& slot : slots) slot = chains->slot_of(u += 0.125, slot);
+  for (std::uint32_t& slot : slots) slot = chains->weights().slot_of(u += 0.125, slot);
   chains->move(0, {data.base(), slots.data(), slots.size()});
-  chains->follow_bound(data.row(7), 7);
+  chains->steps().follow_bound(data.row(7), 7);
   chains->retain();
   chains->leave(data.row(0), 0);
   EXPECT_EQ(test_heap_calls(), before);

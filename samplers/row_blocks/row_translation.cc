@@ -1,17 +1,12 @@
-// Where a row that comes or goes takes the chains at once.
-//
-// It moves the centre of the posterior. All chains are translated, by as much as if its columns
-// depended on no others. Where rows are not weighed they also come closer together along a row that
-// comes, as a Kalman filter has it, and further apart where it goes; elsewhere they scatter as
-// before. What that leaves or goes too far by the moves make up for.
+#include "windhover/samplers/row_blocks/row_translation.h"
+
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <numeric>
 #include <span>
 
 #include "windhover/samplers/row_blocks/chain_kernels.h"
-#include "windhover/samplers/row_blocks/row_block_langevin.h"
+#include "windhover/samplers/row_blocks/row_block_parts.h"
 
 namespace windhover {
 
@@ -53,14 +48,14 @@ RowSpread spread_of_predictors(std::span<const double> predictors) noexcept {
 // Newton's step for a row that is not among the columns' rows, at the mean of the chains'
 // residuals, with lambda_j + H_j in place of the curvature: into the block's steps, of what has
 // been loaded. `sign`: -1 where the row comes, 1 where it has gone. Where columns of it have just
-// been drawn (draw_new_columns()), whose part of the linear predictor had the variance `fresh`, the
+// been drawn (NewColumns), whose part of the linear predictor had the variance `fresh`, the
 // others go as far as these leave it to them, and these as far as that asks of them.
-void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t slot, float sign,
-                                            double fresh) noexcept {
-  const StepBlock& b = block_;
-  const float* residuals = kept_.residuals(slot);
-  const float mean =
-      std::accumulate(residuals, residuals + chains_, 0.0F) / static_cast<float>(chains_);
+void RowTranslation::work_out(const RowColumns& row, std::uint32_t slot, float sign,
+                              double fresh) noexcept {
+  const StepBlock& b = parts_.gathered.block();
+  const float* residuals = parts_.kept.residuals(slot);
+  const float mean = std::accumulate(residuals, residuals + parts_.chains, 0.0F) /
+                     static_cast<float>(parts_.chains);
   const auto is_new = [&](std::size_t k) { return fresh > 0 && b.rows[k] == 0; };
   float along = 0;
   for (std::size_t k = 0; k < row.count; ++k) {
@@ -68,17 +63,17 @@ void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t
     if (!is_new(k)) along += b.value[k] * b.value[k] * b.step[k];
   }
   const auto weight = static_cast<float>(row.weight);
-  const float alone = weight * kept_.curvature(slot);
+  const float alone = weight * parts_.kept.curvature(slot);
   const float own = alone / (1 + alone * static_cast<float>(fresh)) * along;
   // Without weights a row that goes is one of many.
-  const bool whole = weighs_rows() && sign > 0;
+  const bool whole = parts_.weighs_rows() && sign > 0;
   const float factor = sign * weight * mean / (whole ? 1 : 1 + own);
-  std::fill_n(b.moved, chains_, 1.0F);
+  std::fill_n(b.moved, parts_.chains, 1.0F);
   for (std::size_t k = 0; k < row.count; ++k) {
     float change = (is_new(k) ? -own * factor : factor) * b.value[k] * b.step[k];
     if (whole && own > kLargestOwn) {
       const std::uint32_t column = row.column(k);
-      change = within(change, -static_cast<float>(mean_force(column, pull_of(column))) * b.step[k]);
+      change = within(change, -static_cast<float>(mean_force(column)) * b.step[k]);
     }
     b.step[k] = change;
   }
@@ -89,20 +84,21 @@ void RowBlockLangevin::work_out_translation(const RowColumns& row, std::uint32_t
 // distances from it shrink along the row as its curvature takes from the variance of eta (the
 // square root of a Kalman filter: Whitaker and Hamill 2002), of which no more is taken for granted
 // than the chains have. eta is then what it is of the chains once they are there.
-void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
-  const StepBlock& b = block_;
-  const double known = work_out_direction(row);
-  const RowSpread here = spread_of_predictors({b.eta, chains_});
+void RowTranslation::work_out_transport(const RowColumns& row) noexcept {
+  const StepBlock& b = parts_.gathered.block();
+  const double known = parts_.gathered.direction(row);
+  const RowSpread here = spread_of_predictors({b.eta, parts_.chains});
   double centre = 0;
   for (int step = 0; step < kModeSteps; ++step) {
-    const RowAt mean = respond(row, known * centre, b.after, b.bent);
+    const RowAt mean = parts_.gathered.respond(row, known * centre, b.after, b.bent);
     centre -= (centre + mean.residual) / (1 + known * mean.curvature);
   }
-  const double other = std::abs(respond(row, known * centre, b.after, b.bent).residual);
+  const double other =
+      std::abs(parts_.gathered.respond(row, known * centre, b.after, b.bent).residual);
   const double curvature = other * (1 - other);
   const double taken = curvature * std::min(known, here.variance);
   const double narrower = curvature / (1 + taken + std::sqrt(1 + taken));
-  for (std::uint32_t c = 0; c < chains_; ++c) {
+  for (std::uint32_t c = 0; c < parts_.chains; ++c) {
     const double times = centre - narrower * (b.eta[c] - here.mean);
     b.moved[c] = static_cast<float>(times);
     b.eta[c] += known * times;
@@ -112,45 +108,48 @@ void RowBlockLangevin::work_out_transport(const RowColumns& row) noexcept {
 // A row without a weight has gone. The chains' centre goes as a Newton step has it that goes no
 // farther than where the row comes again, and along the row they spread as they would have without
 // it.
-void RowBlockLangevin::work_out_return(const RowColumns& row, std::uint32_t slot) noexcept {
-  const StepBlock& b = block_;
-  const float* residuals = kept_.residuals(slot);
-  fetch_some();
+void RowTranslation::work_out_return(const RowColumns& row, std::uint32_t slot) noexcept {
+  const StepBlock& b = parts_.gathered.block();
+  const float* residuals = parts_.kept.residuals(slot);
+  parts_.ahead.fetch_some();
   double residual = 0;
   double curvature = 0;
-  for (std::uint32_t c = 0; c < chains_; ++c) {
+  for (std::uint32_t c = 0; c < parts_.chains; ++c) {
     const double other = std::abs(residuals[c]);
-    residual += residuals[c] / static_cast<double>(chains_);
-    curvature += other * (1 - other) / chains_;
+    residual += residuals[c] / static_cast<double>(parts_.chains);
+    curvature += other * (1 - other) / parts_.chains;
   }
-  const double known = work_out_direction(row);
-  predict(row);
-  const RowSpread here = spread_of_predictors({b.eta, chains_});
+  const double known = parts_.gathered.direction(row);
+  parts_.gathered.predict(row);
+  const RowSpread here = spread_of_predictors({b.eta, parts_.chains});
   const double left = 1 - curvature * here.variance;
   const double without = here.variance < left * known ? here.variance / left : known;
   const double wider = curvature / (1 + std::sqrt(1 + curvature * without));
-  const double centre = residual / (1 + known * kept_.curvature(slot));
-  for (std::uint32_t c = 0; c < chains_; ++c) {
+  const double centre = residual / (1 + known * parts_.kept.curvature(slot));
+  for (std::uint32_t c = 0; c < parts_.chains; ++c) {
     b.moved[c] = static_cast<float>(centre + wider * (b.eta[c] - here.mean));
   }
 }
 
-// x_j / (lambda_j + H_j) into the block's steps, and what that is along the row.
-double RowBlockLangevin::work_out_direction(const RowColumns& row) noexcept {
-  const StepBlock& b = block_;
-  fetch_some();
-  return chain_kernels().direction(b.value, b.precision, b.curvature, StepBlock::padded(row.count),
-                                   b.step);
-}
-
 // Theta of all chains by the block's steps; and to G of them, where it is not known exactly, what a
 // row of these residuals says.
-void RowBlockLangevin::translate(const RowColumns& row, const float* residuals) noexcept {
-  fetch_some();
-  const StepBlock& b = block_;
-  chain_kernels().translate(b.theta, b.step, b.moved, b.value, weighs_rows() ? b.none : residuals,
-                            row.count, chains_);
-  if (!weighs_rows() && positions_.has_intercept()) positions_.add_to_intercept(residuals);
+void RowTranslation::apply(const RowColumns& row, const float* residuals) noexcept {
+  parts_.ahead.fetch_some();
+  const StepBlock& b = parts_.gathered.block();
+  chain_kernels().translate(b.theta, b.step, b.moved, b.value,
+                            parts_.weighs_rows() ? b.none : residuals, row.count, parts_.chains);
+  if (!parts_.weighs_rows() && parts_.positions.has_intercept())
+    parts_.positions.add_to_intercept(residuals);
+}
+
+// dispersion x dU/dtheta of a column, of the chains together.
+double RowTranslation::mean_force(std::uint32_t column) const noexcept {
+  const double pull = parts_.prior.pull(column);
+  const float* theta = parts_.positions.theta(column);
+  const float* force = parts_.positions.force(column);
+  double sum = 0;
+  for (std::uint32_t c = 0; c < parts_.chains; ++c) sum += pull * theta[c] + force[c];
+  return sum / parts_.chains;
 }
 
 }  // namespace windhover

@@ -1,0 +1,84 @@
+// What holds each of many columns beside the rows that are there.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_COLUMN_PRIOR_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_COLUMN_PRIOR_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/config.h"
+#include "windhover/samplers/row_blocks/chain_positions.h"
+#include "windhover/samplers/row_blocks/column_table.h"
+#include "windhover/samplers/row_blocks/condensed_past.h"
+#include "windhover/samplers/row_blocks/learned_precision.h"
+#include "windhover/samplers/row_blocks/past_memory.h"
+#include "windhover/samplers/row_blocks/row_noise.h"
+
+namespace windhover {
+
+// A prior precision that all columns but the intercept's share, given or learned, times what is a
+// column's own; and what rows that have left have said.
+//
+// Invariant: the precision of each column is positive, and the past fades by the memory that has
+// predicted best. One thread. Memory: that of CondensedPast and PastMemory.
+class ColumnPrior {
+ public:
+  // `past`: rows that what has left may be worth, at most, or 0: nothing is kept of them. What
+  // follows model outlives it.
+  ColumnPrior(Arena& arena, const ModelConfig& model, std::uint64_t past,
+              const ChainPositions& positions, const ColumnTable& columns,
+              const RowNoise& noise) noexcept;
+  void reset() noexcept;
+
+  // lambda_j.
+  double of(std::uint32_t column) const noexcept {
+    if (positions_.is_intercept(column)) return intercept_;
+    return precision_.value() * double{columns_.of(column).relevance};
+  }
+  // lambda_j, and what the past adds, as forces have it that are those of -log p at dispersion 1.
+  double pull(std::uint32_t column) const noexcept {
+    const double pull = of(column) * noise_.dispersion().value();
+    return past_.kept() ? pull + past_.of(column).precision : pull;
+  }
+  // Where a learned precision begins, of rows of so many non-zeros.
+  double start(double nonzeros) const noexcept;
+  bool is_learned() const noexcept { return learned_; }
+  // Of all columns but the intercept's: of one without rows, and how far others may be from it.
+  LearnedPrecision& precision() noexcept { return precision_; }
+  const LearnedPrecision& precision() const noexcept { return precision_; }
+
+  CondensedPast& past() noexcept { return past_; }
+  const CondensedPast& past() const noexcept { return past_; }
+  // The most rows that the past may be worth as of now; 0 where none is kept.
+  double memory() const noexcept { return past_.kept() ? memory_.rows() : 0; }
+  // A row has come. REQUIRES: the past is kept.
+  void take(const RowColumns& row) noexcept;
+  // A hint that what the past has of a column is wanted soon.
+  void fetch(std::uint32_t column) const noexcept {
+    __builtin_prefetch(&past_.of(column), 1);
+    memory_.fetch(column);
+  }
+
+  // In the section that is open, but for sections of its own.
+  void visit_past(StateVisitor& visitor) noexcept;
+  void visit_precision(StateVisitor& visitor) noexcept { precision_.visit_state(visitor); }
+
+ private:
+  const ChainPositions& positions_;
+  const ColumnTable& columns_;
+  const RowNoise& noise_;
+  LearnedPrecision precision_;
+  CondensedPast past_;
+  PastMemory memory_;
+  std::uint64_t longest_past_;
+  std::uint32_t max_nonzeros_;
+  bool learned_;
+  double given_;
+  double intercept_;
+  double least_;
+  double most_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_COLUMN_PRIOR_H_

@@ -1,0 +1,68 @@
+// What the rows that are there say of each of many columns.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_COLUMN_TABLE_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_COLUMN_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/exact_columns.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
+#include "windhover/samplers/row_blocks/step_block.h"
+
+namespace windhover {
+
+// Of one column. A curvature is that of -log p in the linear predictor.
+struct alignas(32) ColumnSums {
+  double curvature = 0;    // H_j, sum of w_i h_i x_ij^2
+  std::uint32_t rows = 0;  // with a non-zero
+  // Of what rows have taken the column away from its prior by, the part that the prior has not
+  // answered yet: ChainSurvey::unsettled.
+  float unsettled = 0;
+  float relevance = 1;  // lambda_j over lambda
+};
+
+// Invariant: of each column rows and curvature are those of the rows that have entered and not
+// left; of one without rows curvature and unsettled are 0. One thread. Memory: 32 bytes a column.
+class ColumnTable {
+ public:
+  ColumnTable(Arena& arena, std::uint32_t columns) noexcept;
+  void reset() noexcept;
+
+  const ColumnSums& of(std::uint32_t column) const noexcept { return sums_[column]; }
+  void set_relevance(std::uint32_t column, float relevance) noexcept {
+    sums_[column].relevance = relevance;
+  }
+  // Hints that a column is wanted soon: to be read, to be written.
+  void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(sums_ + column); }
+  void fetch_to_write(std::uint32_t column) const noexcept {
+    __builtin_prefetch(sums_ + column, 1);
+  }
+
+  // A row of `count` columns, which are in the block with what is known of them, comes; `curvature`
+  // of it, w h, takes what its columns have of the prior from lambda_j / (lambda_j + H_j) to what
+  // it then is. H itself follows by add_curvature().
+  void enter(const StepBlock& block, std::size_t count, double curvature) noexcept;
+  // Such a row goes, after add_curvature(). Where none is left relevance is 1 again, unless it is
+  // kept.
+  void leave(const StepBlock& block, std::size_t count, bool keeps_relevance) noexcept;
+  // h of a row was `before` and is `after`; its columns are in the block. `exact`: where rows are
+  // weighed, what has H to the bit; otherwise null.
+  void add_curvature(const StepBlock& block, const RowColumns& row, double before, double after,
+                     ExactColumns* exact) noexcept;
+  // The columns of so many moves like the one in the block have gone so much of the way to where
+  // their prior has them.
+  void settle(const StepBlock& block, std::size_t count, float moves) noexcept;
+
+  // In the section that is open.
+  void visit_state(StateVisitor& visitor) noexcept;
+
+ private:
+  std::uint32_t count_;
+  ColumnSums* sums_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_COLUMN_TABLE_H_

@@ -1,0 +1,56 @@
+// A row of few of many columns, with what is known of these.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_GATHERED_ROW_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_GATHERED_ROW_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
+#include "windhover/samplers/row_blocks/row_likelihood.h"
+#include "windhover/samplers/row_blocks/step_block.h"
+
+namespace windhover {
+
+struct RowBlockParts;
+
+// Invariant: the block has the numbers of one row, of which what has been asked for last is as the
+// parts had it then. One thread.
+class GatheredRow {
+ public:
+  // What the chains keep of a row, as they look at it: of all of them.
+  struct Looked {
+    float square;     // mean of (r - r')^2
+    float curvature;  // mean of h
+    float largest;    // h
+  };
+
+  // Of so many columns at most. The parts outlive it.
+  GatheredRow(Arena& arena, std::size_t most_columns, RowBlockParts& parts) noexcept;
+  void reset() noexcept;
+
+  // What follows is worked out into it.
+  const StepBlock& block() const noexcept { return block_; }
+
+  // The row's columns and values.
+  void unpack(const RowColumns& row) noexcept;
+  // And what is known of these columns.
+  void load(const RowColumns& row) noexcept;
+  // eta of each chain. REQUIRES: load().
+  void predict(const RowColumns& row) noexcept;
+  // r and h of each chain at eta, and `more`; their means. REQUIRES: predict().
+  RowAt respond(const RowColumns& row, double more, float* residuals, float* curvatures) noexcept;
+  // What the chains keep of the row becomes what it is now; what that has changed by. Likewise.
+  Looked look(const RowColumns& row, std::uint32_t slot) noexcept;
+  // x_j / (lambda_j + H_j) into the block's steps, and what that is along the row. REQUIRES:
+  // load().
+  double direction(const RowColumns& row) noexcept;
+
+ private:
+  RowBlockParts& parts_;
+  StepBlock block_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_GATHERED_ROW_H_

@@ -1,0 +1,63 @@
+// The precision of the prior of many columns, learned in two ways.
+//
+// Where the columns have many rows each, from where the chains stand (learned_precision.h). What of
+// that is a row's own says nothing: of classes, one that shares no column with others is as likely
+// whatever the precision is, and its own force and what it takes of the prior's variance cancel.
+// Where columns have few rows that is nearly all, and a law that is off by a twentieth is twice off
+// in the precision.
+//
+// There it is learned from rows before they are learned from. The mean of a row's residual over the
+// chains has the expectation 0 where predictions are right, whatever it is weighted with that is
+// known before. Its weight is what it would change by with log lambda, over its variance; each
+// column alone, with v_j = 1 / (lambda_j + p_j + H_j),
+//   d E theta_j = -lambda_j v_j E theta_j,  d v_j = -lambda_j v_j^2,
+// and both count: the less the columns are known the closer the probability is to that of the
+// level, of the intercept and the offset, which the precision is not of. From the chains there are
+// only means, which have no noise (row_block_langevin.h): a weight that had chance in common with
+// the residual would have an expectation.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_PRIOR_LEARNER_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_PRIOR_LEARNER_H_
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/chain_survey.h"
+#include "windhover/samplers/row_blocks/precision_evidence.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
+
+namespace windhover {
+
+struct RowBlockParts;
+
+// Invariant: the evidence is that of rows before they were learned from. One thread.
+class PriorLearner {
+ public:
+  // `memory`: rows that count. The parts outlive it.
+  PriorLearner(RowBlockParts& parts, double memory) noexcept : parts_(parts), memory_(memory) {}
+  void reset() noexcept { evidence_.reset(memory_); }
+
+  // Whether the precision is learned from rows before they are learned from: of rows without
+  // weights. What a past says of a column holds it as rows do.
+  bool columns_have_few_rows(const ChainSurvey& survey) const noexcept;
+  // Such a row, which has been loaded and predicted.
+  void learn(const RowColumns& row) noexcept;
+  // What is the columns' own of the precision, of those of the row in the block. What a past pulls
+  // with stays at its centre.
+  void follow_relevance(const RowColumns& row) noexcept;
+  // The chains go along with what the precision has changed by; before the survey.
+  void stretch() noexcept;
+  // The precision follows, after the survey.
+  void end(const ChainSurvey& survey) noexcept;
+
+  // In the section that is open.
+  void visit_state(StateVisitor& visitor) noexcept { evidence_.visit_state(visitor); }
+
+ private:
+  void follow() noexcept;
+
+  RowBlockParts& parts_;
+  PrecisionEvidence evidence_;
+  double memory_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_PRIOR_LEARNER_H_

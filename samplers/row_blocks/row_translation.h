@@ -1,0 +1,44 @@
+// Where a row that comes or goes takes the chains at once.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_TRANSLATION_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_TRANSLATION_H_
+
+#include <cstdint>
+
+#include "windhover/samplers/row_blocks/row_columns.h"
+
+namespace windhover {
+
+struct RowBlockParts;
+
+// A row moves the centre of the posterior. All chains are translated, by as much as if its columns
+// depended on no others. Where rows are not weighed they also come closer together along a row that
+// comes, as a Kalman filter has it, and further apart where it goes; elsewhere they scatter as
+// before. What that leaves or goes too far by the moves make up for.
+//
+// One of the first three works out the way, into the block of the row that is gathered; apply()
+// goes it. Invariant: theta and G change in apply() alone. One thread.
+class RowTranslation {
+ public:
+  // The parts outlive it.
+  explicit RowTranslation(RowBlockParts& parts) noexcept : parts_(parts) {}
+
+  // A row with a weight: -1 where it comes, 1 where it has gone. Where columns of it have just been
+  // drawn, `fresh` is what NewColumns says of them; otherwise 0.
+  void work_out(const RowColumns& row, std::uint32_t slot, float sign, double fresh) noexcept;
+  // One without comes; eta is then what it is of the chains once they are there.
+  void work_out_transport(const RowColumns& row) noexcept;
+  // One without has gone.
+  void work_out_return(const RowColumns& row, std::uint32_t slot) noexcept;
+
+  // And to G, where it is not known exactly, what a row of these residuals says.
+  void apply(const RowColumns& row, const float* residuals) noexcept;
+
+ private:
+  double mean_force(std::uint32_t column) const noexcept;
+
+  RowBlockParts& parts_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_TRANSLATION_H_

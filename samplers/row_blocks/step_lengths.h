@@ -1,0 +1,60 @@
+// How long the steps of row blocks are.
+#ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_STEP_LENGTHS_H_
+#define WINDHOVER_SAMPLERS_ROW_BLOCKS_STEP_LENGTHS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/curvature_bound.h"
+#include "windhover/samplers/row_blocks/row_columns.h"
+
+namespace windhover {
+
+struct RowBlockParts;
+
+// eps_j of row_block_langevin.h: bounded by what residuals scatter, and by how far columns depend
+// on one another. Lengths are worked out into the block of the row that is gathered.
+//
+// Invariant: a row has the same length at scale 1 for a step and for the bound. One thread.
+class StepLengths {
+ public:
+  // How much of a block's noise the scatter of its gradient may take the place of.
+  static constexpr float kLargestShare = 0.9F;
+
+  // The parts outlive it.
+  StepLengths(Arena& arena, std::uint32_t columns, RowBlockParts& parts) noexcept;
+  void reset() noexcept { bound_.reset(); }
+
+  // Of linear predictors such as the row's what residuals scatter at most, or infinity.
+  double most_scatter(const RowColumns& row) const noexcept;
+  // eps_j at scale 1 and N_j of a row with a weight, of length `length` (BlockWeights).
+  void work_out(const RowColumns& row, double length, double most_scatter) noexcept;
+  // eps_j at scale 1 of a row without, of so many columns.
+  void work_out(std::size_t count) noexcept;
+  // What of the step in the block a row of this curvature allows, were there no other.
+  float longest_alone(const RowColumns& row, float curvature) const noexcept;
+  // The step in the block becomes so much shorter.
+  void shorten(std::size_t count, float shorter) noexcept;
+
+  const CurvatureBound& bound() const noexcept { return bound_; }
+  // Goes on with the bound by one row: an iteration takes each that is there once.
+  void follow_bound(const double* row, std::uint32_t slot) noexcept;
+  // A hint that this row is wanted for that soon.
+  void fetch_for_bound(const double* row) const noexcept;
+
+  // In the section that is open, but for one of its own.
+  void visit_state(StateVisitor& visitor) noexcept { bound_.visit_state(visitor); }
+
+ private:
+  double share_of(std::size_t count) const noexcept;
+  double longest_step_of(const RowColumns& row, std::size_t k, double most_scatter) const noexcept;
+
+  RowBlockParts& parts_;
+  CurvatureBound bound_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_SAMPLERS_ROW_BLOCKS_STEP_LENGTHS_H_
