@@ -9,13 +9,11 @@ namespace windhover {
 
 void AnchorSums::copy_from(const AnchorSums& other) noexcept {
   std::copy_n(other.anchor_, dimension_, anchor_);
-  std::copy_n(other.largest_, dimension_, largest_);
   std::copy_n(other.sums_.gradient, dimension_, sums_.gradient);
   std::copy_n(other.sums_.third, dimension_, sums_.third);
   std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
   sums_.rows = other.sums_.rows;
-  count_ = other.count_;
-  age_squares_ = other.age_squares_;
+  ages_ = other.ages_;
   sums_.weight = other.sums_.weight;
   sums_.squared_weight = other.sums_.squared_weight;
   sums_.squares = other.sums_.squares;
@@ -24,8 +22,7 @@ void AnchorSums::copy_from(const AnchorSums& other) noexcept {
   std::ranges::copy(other.cross_, cross_.begin());
   third_ = other.third_;
   dispersion_ = other.dispersion_;
-  largest_squares_ = other.largest_squares_;
-  largest_weight_ = other.largest_weight_;
+  largest_.copy_from(other.largest_);
 }
 
 void AnchorSums::move_anchor(const double* anchor, double dispersion, double third_scale) noexcept {

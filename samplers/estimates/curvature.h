@@ -12,6 +12,87 @@
 
 namespace windhover {
 
+// How large sums have been since there were none: what they then hold of rounding when rows have
+// been taken out again. Memory D. One thread.
+class LargestSums {
+ public:
+  LargestSums(Arena& arena, std::uint32_t dimension) noexcept
+      : curvature_(arena.allocate<double>(dimension)) {}
+  void clear() noexcept {
+    std::ranges::fill(curvature_, 0.0);
+    squares_ = weight_ = 0;
+  }
+  void fade(double keep) noexcept {
+    for (double& largest : curvature_) largest *= keep;
+    squares_ *= keep;
+    weight_ *= keep;
+  }
+  // The sums are now these, their curvature's diagonal every `stride` numbers.
+  void follow(const CurvatureSums& sums, std::size_t stride) noexcept {
+    squares_ = std::max(squares_, sums.squares);
+    weight_ = std::max(weight_, sums.squared_weight);
+    for (std::size_t j = 0; j < curvature_.size(); ++j) {
+      curvature_[j] = std::max(curvature_[j], sums.curvature[j * stride]);
+    }
+  }
+  // Whether rounding may have swallowed what is left in one of these, of the curvature with a prior
+  // of precision `prior` times `divisor` beside it.
+  bool have_swallowed(const CurvatureSums& sums, std::size_t stride, const double* prior,
+                      double divisor, bool weighted) const noexcept {
+    bool any = swallowed(squares_, sums.squares) ||
+               (weighted && sums.rows > 0 && swallowed(weight_, sums.squared_weight));
+    for (std::size_t j = 0; j < curvature_.size(); ++j) {
+      any = any || swallowed(curvature_[j], sums.curvature[j * stride] + prior[j] * divisor);
+    }
+    return any;
+  }
+
+  // In the section that is open, each in its place.
+  void visit_squares(StateVisitor& visitor) noexcept { visitor.value(squares_); }
+  void visit_weight(StateVisitor& visitor) noexcept { visitor.value(weight_); }
+  void visit_curvature(StateVisitor& visitor) noexcept { visitor.visit(curvature_); }
+
+  void copy_from(const LargestSums& other) noexcept {
+    std::ranges::copy(other.curvature_, curvature_.begin());
+    squares_ = other.squares_;
+    weight_ = other.weight_;
+  }
+
+ private:
+  static bool swallowed(double largest, double now) noexcept {
+    constexpr double kRounding = 1e-15;
+    constexpr double kTolerance = 1e-6;
+    return kRounding * largest > kTolerance * std::max(now, 0.0);
+  }
+
+  std::span<double> curvature_;  // each diagonal
+  double squares_ = 0;
+  double weight_ = 0;  // sum of squared weights
+};
+
+// How many rows there are that fade by their age, and what they have faded to. One thread.
+class RowAges {
+ public:
+  void clear() noexcept { count_ = squares_ = 0; }
+  // So many rows come, or, where it is negative, go, that have faded to `left` of what they were.
+  void add(double rows, double left) noexcept {
+    count_ += rows;
+    squares_ += rows * left * left;
+  }
+  void fade(double keep) noexcept { squares_ *= keep * keep; }
+
+  double count() const noexcept { return count_; }
+  // How many equal ones are as certain (Kish 1965), where all have faded to `sum` together.
+  double kish(double sum) const noexcept { return squares_ > 0 ? sum * sum / squares_ : sum; }
+
+  // In the section that is open.
+  void visit_state(StateVisitor& visitor) noexcept { visitor.values(count_, squares_); }
+
+ private:
+  double count_ = 0;
+  double squares_ = 0;  // sum of the squares of what rows have faded to
+};
+
 // Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
 // exactly for a quadratic loss. The dispersion, or shape, that a model was told belongs to
 // the anchor, so that rows leave with the numbers they came with. Memory D^2. One thread.
@@ -26,7 +107,7 @@ class AnchorSums {
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
         move_(arena.allocate<double>(dimension).data()),
-        largest_(arena.allocate<double>(dimension).data()) {
+        largest_(arena, dimension) {
     sums_.with_loss = false;  // nobody asks for it
     sums_.gradient = arena.allocate<double>(dimension).data();
     sums_.third = arena.allocate<double>(dimension).data();
@@ -47,11 +128,10 @@ class AnchorSums {
   void clear() noexcept {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);
-    std::fill_n(largest_, dimension_, 0.0);
-    largest_squares_ = largest_weight_ = 0;
+    largest_.clear();
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.rows = 0;
-    count_ = age_squares_ = 0;
+    ages_.clear();
     sums_.weight = sums_.squared_weight = 0;
     sums_.squares = 0;
     sums_.shape_gradient = 0;
@@ -62,7 +142,7 @@ class AnchorSums {
   void add_start(Model& model, const RowBatch& rows) noexcept {
     model.set_dispersion(dispersion_);
     model.add_start(rows, sums_);
-    add_ages(static_cast<double>(rows.count), 1.0);
+    ages_.add(static_cast<double>(rows.count), 1.0);
   }
   // `covariance` P for the third-order sums, or null. The first rows decide: where they had none,
   // none are summed of those that come later, or leave.
@@ -70,41 +150,25 @@ class AnchorSums {
     if (sums_.rows == 0) third_ = covariance != nullptr;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, 1.0, sums_);
-    add_ages(static_cast<double>(rows.count), 1.0);
-    largest_squares_ = std::max(largest_squares_, sums_.squares);
-    largest_weight_ = std::max(largest_weight_, sums_.squared_weight);
-    for (std::uint32_t j = 0; j < dimension_; ++j) {
-      largest_[j] = std::max(largest_[j], diagonal(j));
-    }
+    ages_.add(static_cast<double>(rows.count), 1.0);
+    largest_.follow(sums_, width_ + 1);
   }
   // Takes out rows that were added before and have faded to `left` of what they were. false: the
   // sums have been so large that rounding may have swallowed what is left of them, the prior of
   // precision `prior` beside it; they are worth nothing.
   bool remove(Model& model, const RowBatch& rows, const double* covariance, const double* prior,
               double left = 1.0) noexcept {
-    constexpr double kRounding = 1e-15;
-    constexpr double kTolerance = 1e-6;
-    const auto swallowed = [](double largest, double now) {
-      return kRounding * largest > kTolerance * std::max(now, 0.0);
-    };
     const double divisor = shaped_ ? 1.0 : dispersion_;
     model.set_dispersion(dispersion_);
     model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, -left, sums_);
-    add_ages(-static_cast<double>(rows.count), left);
-    bool any = swallowed(largest_squares_, sums_.squares) ||
-               (weighted_ && sums_.rows > 0 && swallowed(largest_weight_, sums_.squared_weight));
-    for (std::uint32_t j = 0; j < dimension_; ++j) {
-      any = any || swallowed(largest_[j], diagonal(j) + prior[j] * divisor);
-    }
-    return !any;
+    ages_.add(-static_cast<double>(rows.count), left);
+    return !largest_.have_swallowed(sums_, width_ + 1, prior, divisor, weighted_);
   }
   // All rows so far count for `keep` of what they did, and so does what rounding has left of
   // others.
   void fade(double keep) noexcept {
-    for (std::uint32_t j = 0; j < dimension_; ++j) largest_[j] *= keep;
-    largest_squares_ *= keep;
-    largest_weight_ *= keep;
-    age_squares_ *= keep * keep;
+    largest_.fade(keep);
+    ages_.fade(keep);
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.gradient[j] *= keep;
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= keep;
     for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
@@ -125,10 +189,13 @@ class AnchorSums {
   const CurvatureSums& sums() const noexcept { return sums_; }
   // The sum of what rows have faded to: as many as there are, where none have.
   double rows() const noexcept { return sums_.rows; }
-  // How many there are, and how many equal ones are as certain (Kish 1965); rows() unless `aged`.
-  double count() const noexcept { return aged_ ? count_ : sums_.rows; }
-  double kish() const noexcept {
-    return aged_ && age_squares_ > 0 ? sums_.rows * sums_.rows / age_squares_ : sums_.rows;
+  // See RowAges; rows() unless `aged`.
+  double count() const noexcept { return aged_ ? ages_.count() : sums_.rows; }
+  double kish() const noexcept { return aged_ ? ages_.kish(sums_.rows) : sums_.rows; }
+  // What the sums are multiplied with to be those of n equal rows: 1 where rows do not fade with
+  // their age.
+  double scale_to(double n) const noexcept {
+    return aged_ && sums_.rows > 0 ? n / sums_.rows : 1.0;
   }
   bool aged() const noexcept { return aged_; }
   bool weighted() const noexcept { return weighted_; }
@@ -149,17 +216,23 @@ class AnchorSums {
   }
   // A_jj of the rows alone, per row, at dispersion 1.
   double mean_curvature(std::uint32_t j) const noexcept {
-    return diagonal(j) / std::max(rows(), 1.0);
+    return *curvature_below(j) / std::max(rows(), 1.0);
   }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.values(dispersion_, third_, largest_squares_, sums_.rows, sums_.squares);
+    visitor.values(dispersion_, third_);
+    largest_.visit_squares(visitor);
+    visitor.values(sums_.rows, sums_.squares);
     if (shaped_) visitor.values(sums_.shape_gradient, sums_.shape_curvature);
-    if (weighted_) visitor.values(sums_.weight, sums_.squared_weight, largest_weight_);
-    if (aged_) visitor.values(count_, age_squares_);
-    for (double* of_each : {anchor_, largest_, sums_.gradient, sums_.third}) {
-      visitor.visit(of_each, dimension_);
+    if (weighted_) {
+      visitor.values(sums_.weight, sums_.squared_weight);
+      largest_.visit_weight(visitor);
     }
+    if (aged_) ages_.visit_state(visitor);
+    visitor.visit(anchor_, dimension_);
+    largest_.visit_curvature(visitor);
+    visitor.visit(sums_.gradient, dimension_);
+    visitor.visit(sums_.third, dimension_);
     visitor.visit(sums_.curvature, width_ * width_);
     if (!cross_.empty()) visitor.visit(cross_);
   }
@@ -169,11 +242,6 @@ class AnchorSums {
   bool any_weight() const noexcept {
     return weighted_ && sums_.rows > 0 && sums_.weight > 0 && sums_.squared_weight > 0;
   }
-  void add_ages(double rows, double left) noexcept {
-    count_ += rows;
-    age_squares_ += rows * left * left;
-  }
-  double diagonal(std::uint32_t j) const noexcept { return sums_.curvature[j * (width_ + 1)]; }
 
   std::uint32_t dimension_;
   bool shaped_;
@@ -183,12 +251,9 @@ class AnchorSums {
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;
-  double* move_;     // dimension: scratch
-  double* largest_;  // dimension: that each diagonal of the curvature has been since clear()
-  double largest_squares_ = 0;
-  double largest_weight_ = 0;  // sum of squared weights, likewise
-  double count_ = 0;           // of rows, and the sum of the squares of what they have faded to
-  double age_squares_ = 0;
+  double* move_;         // dimension: scratch
+  LargestSums largest_;  // since clear()
+  RowAges ages_;
   std::span<double> cross_;  // dimension: shape_cross; otherwise none
   CurvatureSums sums_{};
 };
