@@ -23,9 +23,9 @@ double slope(const Estimator& estimator, const double* from) noexcept {
   double sum = 0;
   for (std::uint32_t j = 0; j < rows.dimension(); ++j) {
     const double anchor = rows.anchor()[j];
-    const double gradient =
-        estimator.row_scale(rows) * rows.sums().gradient[j] / estimator.dispersion().divisor() +
-        estimator.prior().values()[j] * anchor;
+    const double gradient = rows.scale_to(estimator.laplace().n()) * rows.sums().gradient[j] /
+                                estimator.dispersion().divisor() +
+                            estimator.prior().values()[j] * anchor;
     sum += gradient * (anchor - from[j]);
   }
   return sum;
@@ -83,7 +83,7 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
                       worker);
   if (!pass_.end_sweep()) return Outcome::kGoesOn;
   const bool started = starting();
-  estimator_.end_pass();
+  estimator_.sums().end_pass();
   ++run_.iterations;
   if (went_too_far() || !take_step()) return shorten_step();
   // What the targets suggest is no objective of theta's to compare with.

@@ -58,7 +58,7 @@ class Dispersion {
   // One step towards the value that the rows call for. A dispersion: of the fixed point at which it
   // is the expected squared residual over the posterior that it leads to. A shape:
   // Newton's from where the sums began, so that a second call with the same sums changes nothing.
-  // `scale`: what sums of `rows` are multiplied with, Estimator::row_scale(). `newton_step`: from
+  // `scale`: what sums of `rows` are multiplied with, AnchorSums::scale_to(). `newton_step`: from
   // the anchor of `rows` to the mode, subtracted; `prior`, `variances`: Lambda and P_jj.
   // `coupling`: of a shape and theta. Returns the relative change. Complexity O(D^2).
   double update(const AnchorSums& rows, double scale, const double* newton_step,

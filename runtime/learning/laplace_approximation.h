@@ -21,6 +21,9 @@ struct LossShape {
   // `n` looks quadratic.
   double trusted_step(double n) const noexcept;
 
+  // Whether a Gaussian at the mode says how wide the posterior is.
+  bool is_summary() const noexcept { return !network; }
+
   bool network;  // several modes
   bool quadratic;
   // A step never raises a quadratic loss, nor that of Student's t (samplers/models/likelihoods.h).
@@ -77,8 +80,6 @@ class LaplaceApproximation {
   const Gaussian& before() const noexcept { return before_; }
 
   const LossShape& loss() const noexcept { return loss_; }
-  // False of a network.
-  bool is_summary() const noexcept { return !loss_.network; }
 
   // The Newton step, from the mode to the anchor; its squared length, in posterior sd.
   const double* newton_step() const noexcept { return step_; }

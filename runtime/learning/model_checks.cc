@@ -66,6 +66,19 @@ DirectionVariance ModelChecks::variance_along(const double* direction) const noe
   return along;
 }
 
+bool ModelChecks::curvature_is_known(const AnchorSums& rows, Curvature curvature,
+                                     double least) const noexcept {
+  constexpr double kLaw = 0.3;
+  if (curvature != Curvature::kFisher) return true;
+  if (const double* cross = rows.sums().shape_cross; cross != nullptr) {
+    const double scaled_sd =
+        rows.scale_to(laplace_.n()) * dispersion_.relative_sd(laplace_.weight());
+    const double taken = variance_along(cross).posterior;
+    if (!(taken * scaled_sd * scaled_sd < kLaw)) return false;
+  }
+  return !rows.weighted() || effective_rows() >= least;
+}
+
 void ModelChecks::refresh(const AnchorSums& rows, Interlude* interlude) noexcept {
   noise_scale_ = rows.weight_ratio();
   compute_misfit(interlude);
@@ -94,7 +107,7 @@ void ModelChecks::compute_prior_conflict(const AnchorSums& rows, Interlude* inte
   constexpr double kSmallGain = 1e-3;
   constexpr double kSingular = 1e-10;  // curvature along a direction beside that of its parts
   prior_conflict_ = 0;
-  if (!laplace_.is_summary() || rows.rows() == 0) return;
+  if (!laplace_.loss().is_summary() || rows.rows() == 0) return;
   const Index d = dimension_;
   const auto width = static_cast<Index>(matrix_width(dimension_));
   const double information = laplace_.n() / (rows.rows() * dispersion_.divisor());

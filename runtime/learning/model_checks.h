@@ -51,6 +51,14 @@ class ModelChecks {
   // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n; NaN without the full C. Complexity
   // O(D^3).
   void sandwich_sd(double* sd) const noexcept;
+  // Equal rows that an average over the rows is as certain as: (sum w)^2 / sum w^2.
+  double effective_rows() const noexcept { return laplace_.weight() * noise_scale_; }
+  // Whether A of `rows` is known to be the Hessian at the mode. Where it is its expectation over y,
+  // the two are as far apart as so many equal rows are from what they are drawn from: `least` are
+  // enough. And where rows that say something of a shape say it of theta too, whether P, which
+  // takes the shape as known, is within 1.3 of what it is along any direction when the shape is
+  // not.
+  bool curvature_is_known(const AnchorSums& rows, Curvature curvature, double least) const noexcept;
   // What a variance of rows times their weights is multiplied by, to be that of as many equal rows.
   double noise_scale() const noexcept { return noise_scale_; }
   // Of direction' theta; the sandwich's is NaN without the full C, the posterior's before there is

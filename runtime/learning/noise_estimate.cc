@@ -5,18 +5,24 @@
 
 #include "windhover/samplers/linear_algebra/interlude.h"
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
-NoiseEstimate::NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension,
-                             bool linear, bool of_equal_rows) noexcept
-    : dimension_(dimension),
+// What the rows say nothing about is the same for every theta with linear predictors, and not in a
+// network.
+NoiseEstimate::NoiseEstimate(Arena& arena, const SamplerConfig& config, const ModelConfig& model,
+                             bool of_equal_rows) noexcept
+    : dimension_(model.dimension()),
       of_equal_rows_(of_equal_rows),
-      measured_(arena, config, dimension),
+      measured_(arena, config, dimension_),
       values_(arena.allocate<double>(numbers()).data()),
-      reference_(arena.allocate<double>(dimension).data()),
-      scale_(arena.allocate<double>(dimension).data()) {
-  if (is_full() && linear) null_directions_ = arena.make<NullDirections>(arena, dimension);
+      reference_(arena.allocate<double>(dimension_).data()),
+      scale_(arena.allocate<double>(dimension_).data()) {
+  const bool linear = !find_model(model.name)->network;
+  if (is_full() && linear) null_directions_ = arena.make<NullDirections>(arena, dimension_);
+  if (of_equal_rows || !model.weighted()) return;
+  assumed_ = arena.allocate<double>(std::size_t{dimension_} * dimension_).data();
 }
 
 void NoiseEstimate::start_over() noexcept {
@@ -78,12 +84,22 @@ void NoiseEstimate::refresh(const AnchorSums& rows, double dispersion,
   if (projected) null_directions_->remove_from(values_, interlude);
 }
 
+void NoiseEstimate::assume(const AnchorSums& rows, const double* curvature,
+                           Interlude* interlude) noexcept {
+  if (assumed_ == nullptr) return;
+  const double scale = 1 / rows.weight_ratio();
+  const std::size_t count = std::size_t{dimension_} * dimension_;
+  for (std::size_t i = 0; i < count; ++i) assumed_[i] = scale * curvature[i];
+  advance(interlude, kSweptNumber * static_cast<double>(count));
+}
+
 void NoiseEstimate::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("noise covariance");
   visitor.value(reference_known_);
   visitor.visit(reference_, dimension_);
   visitor.visit(values_, numbers());
   measured_.visit_state(visitor);
+  if (assumed_ != nullptr) visitor.visit(assumed_, std::size_t{dimension_} * dimension_);
 }
 
 }  // namespace windhover

@@ -23,9 +23,7 @@ namespace windhover {
 // doubles; 4 D with NoiseStructure::kDiagonal.
 class NoiseEstimate {
  public:
-  // `linear`: what the rows say nothing about is the same for every theta, as with linear
-  // predictors and not in a network.
-  NoiseEstimate(Arena& arena, const SamplerConfig& config, std::uint32_t dimension, bool linear,
+  NoiseEstimate(Arena& arena, const SamplerConfig& config, const ModelConfig& model,
                 bool of_equal_rows = false) noexcept;
   void start_over() noexcept;
 
@@ -43,6 +41,10 @@ class NoiseEstimate {
 
   // C of `rows`, at this dispersion. O(D^3).
   void refresh(const AnchorSums& rows, double dispersion, Interlude* interlude) noexcept;
+  // What stands for C before it is known, where A of `rows` is not that itself: of rows with
+  // weights A divided by AnchorSums::weight_ratio().
+  void assume(const AnchorSums& rows, const double* curvature, Interlude* interlude) noexcept;
+  const double* assumed() const noexcept { return assumed_; }  // null: A is
   // D x D, or with NoiseStructure::kDiagonal its D variances.
   std::span<const double> values() const noexcept { return {values_, numbers()}; }
 
@@ -64,6 +66,7 @@ class NoiseEstimate {
   double* reference_;                          // data curvature A_jj averaged as C is, dispersion 1
   double* scale_;                              // dimension: scratch
   NullDirections* null_directions_ = nullptr;  // of a full C, where they stay
+  double* assumed_ = nullptr;                  // D x D, of rows with weights, unless of equal rows
   bool reference_known_ = false;
 };
 

@@ -20,7 +20,7 @@ Status RunningEstimates::refresh(double n, double target_variance) noexcept {
 Status RunningEstimates::refresh_at_mode(Model& model, const RowBatch& rows, double n,
                                          double target_variance) noexcept {
   const double n_before = estimator_.laplace().n();
-  estimator_.noise().follow_sums(estimator_.pass());  // C of the rows before
+  estimator_.noise().follow_sums(estimator_.sums().pass());  // C of the rows before
   const Status status = estimator_.refresh_at_mode(model, rows, n, target_variance);
   if (ok(status)) follow(n_before);
   return status;
@@ -28,8 +28,8 @@ Status RunningEstimates::refresh_at_mode(Model& model, const RowBatch& rows, dou
 
 void RunningEstimates::follow(double n_before) noexcept {
   const LaplaceApproximation& laplace = estimator_.laplace();
-  estimator_.done().move_anchor(laplace.mode(), estimator_.dispersion().value(),
-                                n_before > 0 ? n_before / laplace.n() : 1.0);
+  estimator_.sums().done().move_anchor(laplace.mode(), estimator_.dispersion().value(),
+                                       n_before > 0 ? n_before / laplace.n() : 1.0);
   leverage_ = leverage();
 }
 
@@ -45,7 +45,7 @@ double RunningEstimates::usual_way(double rows) const noexcept {
 bool RunningEstimates::strained(double rows) const noexcept {
   constexpr double kTimes = 8;
   const AnchorSums& with = estimator_.done();
-  const AnchorSums& without = estimator_.pass();
+  const AnchorSums& without = estimator_.sums().pass();
   const LaplaceApproximation& laplace = estimator_.laplace();
   const Index d = with.dimension();
   const ConstMatrixMap p(laplace.covariance(), d, d);

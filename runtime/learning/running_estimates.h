@@ -15,7 +15,7 @@ class RunningEstimates {
 
   // What has been summed counts for `keep` of what it did.
   void fade(double keep) noexcept {
-    estimator_.done().fade(keep);
+    estimator_.sums().done().fade(keep);
     estimator_.noise().measured().fade(keep);
   }
   // Estimator::refresh() with C as it has been summed; the anchor follows the mode.

@@ -17,7 +17,7 @@ constexpr double kForgettingTime = 2;  // relaxations
 // has left takes the noise variance with it, and the width of the chains.
 bool posterior_moved(const Estimator& estimator) noexcept {
   constexpr double kDispersionMoved = 0.1;
-  return estimator.laplace().is_summary() &&
+  return estimator.laplace().loss().is_summary() &&
          (estimator.laplace().anchor_is_far() ||
           std::abs(estimator.dispersion().change(estimator.done())) > kDispersionMoved);
 }
@@ -133,7 +133,7 @@ void SamplingRun::compare() noexcept {
   if (!record_.comparison_due(cursor_.worth_rows())) return;
   record_.compare(estimator_, mover.minibatch_size(), config_.sampler.temperature,
                   [&mover](double* h, double* injected) { return mover.law(h, injected); });
-  if (!record_.spread_is_off() || !estimator_.laplace().is_summary()) return;
+  if (!record_.spread_is_off() || !estimator_.laplace().loss().is_summary()) return;
   if (news) judged_ = {cursor_.head(), 0};
   if (judged_.times >= kMostTimes) return;
   ++judged_.times;
@@ -270,7 +270,7 @@ void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
   const Consistency::Ratio& ratio = record_.ratio();
   Provenance& p = posterior.provenance;
   p.draws_per_observation = replay_ratio_.value();
-  e.network = !estimator_.laplace().is_summary();
+  e.network = !estimator_.laplace().loss().is_summary();
   e.step_given = config_.sampler.step_size > 0;
   const bool swallowed = std::isinf(ratio.law()) && !e.step_given;
   p.law_ratio = law_refused_             ? std::numeric_limits<double>::infinity()

@@ -82,7 +82,7 @@ bool Schedule::refresh_due(bool resting) const noexcept {
   if (sums_.worth() >= 1.02 * refreshed_n_) return true;
   if (!rows_joined()) return false;
   if (resting) return true;
-  if (!run_.sampling() || !estimator_.laplace().is_summary()) return false;
+  if (!run_.sampling() || !estimator_.laplace().loss().is_summary()) return false;
   const double d = config_.model.dimension();
   const double row = config_.model.max_nonzeros > 0 ? config_.model.max_nonzeros : d;
   // Each row twice, and the preconditioner's matrix.

@@ -85,9 +85,10 @@ void SinglePassLearner::publish() noexcept {
   e.replay_is_target = config_.draws_per_observation != 0;
   e.replay_ratio = replay_ratio_.value();
   e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.effective_rows()) ||
+  e.misfit = misfits(p.misspecification_index, estimator_.checks().effective_rows()) ||
              gate_.contradicts(mover_.weights().sum());
-  if (!estimator_.curvature_is_known(*model_, static_cast<double>(cold_start_rows(config_)))) {
+  if (!estimator_.checks().curvature_is_known(estimator_.done(), model_->curvature(),
+                                              static_cast<double>(cold_start_rows(config_)))) {
     e.law_decided = false;
     p.law_ratio = std::numeric_limits<double>::quiet_NaN();
   }

@@ -146,7 +146,7 @@ bool SinglePassLearner::seed_chains() noexcept {
   const std::uint64_t last = std::min(cursor_.head(), seeded_ + kWarmUpRows);
   const RowBatch rows = cursor_.between(seeded_, last, worker().indices);
   estimator_.noise().measured().add_rows(*model_, rows, estimator_.laplace().mode());
-  if (model_->quadratic()) estimator_.pass().add(*model_, rows, nullptr);
+  if (model_->quadratic()) estimator_.sums().pass().add(*model_, rows, nullptr);
   mover_.seed(rows, round_, worker());
   seeded_ = last;
   if (last == cursor_.head()) complete_seeding();
@@ -155,7 +155,7 @@ bool SinglePassLearner::seed_chains() noexcept {
 }
 
 void SinglePassLearner::complete_seeding() noexcept {
-  if (model_->quadratic()) estimator_.end_pass();
+  if (model_->quadratic()) estimator_.sums().end_pass();
   refresh();
   mover_.seed_noise(round_);
   phase_ = Phase::kSampling;
@@ -218,8 +218,9 @@ bool SinglePassLearner::add_to_sums(const RowBatch& batch, double keep) noexcept
     gate_.fade(keep);
   }
   const bool quadratic = model_->quadratic();
-  if (!quadratic) estimator_.keep_sums();
-  estimator_.done().add(*model_, batch, quadratic ? nullptr : estimator_.laplace().covariance());
+  if (!quadratic) estimator_.sums().keep();
+  estimator_.sums().done().add(*model_, batch,
+                               quadratic ? nullptr : estimator_.laplace().covariance());
   const auto rows = static_cast<double>(batch.count);
   unrefreshed_rows_ += rows;
   const bool strained = !quadratic && running_.strained(rows);

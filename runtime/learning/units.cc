@@ -174,7 +174,7 @@ void serve_raw_units(const ParameterLayout& layout, const TargetTransform& targe
         prior_variance += weight * weight / of.prior_precision[first + j];
       }
       of.prior_precision[constant] = 1 / prior_variance;
-      if (estimator.laplace().is_summary()) {
+      if (estimator.laplace().loss().is_summary()) {
         const double scale = constant >= layout.first_of_target ? target.scale : 1.0;
         describe_constant(constant, scale, estimator, direction, p);
       } else {

@@ -38,9 +38,10 @@ void WindowLearner::publish() noexcept {
   e.dependent_rows = pass.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
-  e.misfit = misfits(p.misspecification_index, estimator_.effective_rows()) ||
+  e.misfit = misfits(p.misspecification_index, estimator_.checks().effective_rows()) ||
              (surprise_limit_ != nullptr && surprise_limit_->stands_aside());
-  if (!estimator_.curvature_is_known(*models_[0], static_cast<double>(cold_start_rows(config_)))) {
+  if (!estimator_.checks().curvature_is_known(estimator_.done(), models_[0]->curvature(),
+                                              static_cast<double>(cold_start_rows(config_)))) {
     e.law_decided = false;
     p.law_ratio = std::numeric_limits<double>::quiet_NaN();
   }

@@ -25,13 +25,13 @@ bool WindowSums::remove_leaving(std::uint64_t head, std::uint64_t most,
     return follow_overtaken_pass(head);
   }
   if (state_ == State::kExact &&
-      !take_out(estimator_.done(), first, next_first, joined_ - 1, worker)) {
+      !take_out(estimator_.sums().done(), first, next_first, joined_ - 1, worker)) {
     state_ = State::kUnusable;
   }
   const std::uint64_t swept = pass_.position();
   if (!pass_exact_) return follow_overtaken_pass(head);
   if (swept <= first || !pass_.running()) return false;
-  if (take_out(estimator_.pass(), first, std::min(next_first, swept), swept - 1, worker)) {
+  if (take_out(estimator_.sums().pass(), first, std::min(next_first, swept), swept - 1, worker)) {
     return false;
   }
   begin_pass(head);
@@ -39,7 +39,7 @@ bool WindowSums::remove_leaving(std::uint64_t head, std::uint64_t most,
 }
 
 bool WindowSums::follow_overtaken_pass(std::uint64_t head) noexcept {
-  if (!pass_.running() || estimator_.pass().count() == 0) return false;
+  if (!pass_.running() || estimator_.sums().pass().count() == 0) return false;
   if (pass_.position() >= cursor_.first_at(head)) return false;
   if (began_again_) {
     pass_unbroken_ = false;
@@ -68,7 +68,7 @@ bool WindowSums::take_out(AnchorSums& sums, std::uint64_t first, std::uint64_t e
 
 bool WindowSums::join(std::uint64_t rows, LearnerWorker& worker) noexcept {
   if (!exact()) return false;
-  AnchorSums& sums = estimator_.done();
+  AnchorSums& sums = estimator_.sums().done();
   const AgeWeights& ages = cursor_.ages();
   if (joined_ < cursor_.first()) {
     const double keep = joined_ > 0 ? ages.weight(joined_ - 1, cursor_.first() - 1) : 1.0;
@@ -99,7 +99,7 @@ void WindowSums::begin_pass(std::uint64_t head) noexcept {
 
 PassResult WindowSums::complete_pass(bool moving) noexcept {
   const std::uint64_t rows = cursor_.rows();
-  estimator_.end_pass();
+  estimator_.sums().end_pass();
   PassResult result{};
   const AgeWeights& ages = cursor_.ages();
   result.replaced = ages.sums(previous_end_, pass_.end()).weight /

@@ -35,7 +35,7 @@ void WindowPass::begin_sweep(std::uint64_t rows) noexcept {
     if (position_ > 0) fade(cursor_.ages().weight(position_ - 1, cursor_.first() - 1));
     position_ = cursor_.first();
   }
-  const auto summed = static_cast<std::uint64_t>(estimator_.pass().count());
+  const auto summed = static_cast<std::uint64_t>(estimator_.sums().pass().count());
   const std::uint64_t left = std::max(cursor_.rows(), summed + 1) - summed;
   sweep_end_ = std::min({end_, position_ + rows, position_ + left});
 }
@@ -43,13 +43,13 @@ void WindowPass::begin_sweep(std::uint64_t rows) noexcept {
 void WindowPass::sum_curvature(Terms terms, LearnerWorker& worker) noexcept {
   for_pieces([&](std::uint64_t first, std::uint64_t last, double keep) {
     const RowBatch batch = cursor_.between(first, last, worker.indices);
-    if (keep < 1) estimator_.pass().fade(keep);
+    if (keep < 1) estimator_.sums().pass().fade(keep);
     if (terms == Terms::kStart) {
-      estimator_.pass().add_start(*worker.model, batch);
+      estimator_.sums().pass().add_start(*worker.model, batch);
     } else {
       const double* covariance =
           terms == Terms::kThird ? estimator_.laplace().covariance() : nullptr;
-      estimator_.pass().add(*worker.model, batch, covariance);
+      estimator_.sums().pass().add(*worker.model, batch, covariance);
     }
     repeats_.add(cursor_.layout(), batch);
   });
@@ -59,8 +59,8 @@ void WindowPass::sum_noise(const double* at, LearnerWorker& worker) noexcept {
   for_pieces([&](std::uint64_t first, std::uint64_t last, double keep) {
     const RowBatch batch = cursor_.between(first, last, worker.indices);
     if (worker.model->log_concave() && first >= scores_from_) {
-      worker.model->set_dispersion(estimator_.pass().dispersion());
-      scores_.add(*worker.model, batch, estimator_.pass().anchor(),
+      worker.model->set_dispersion(estimator_.sums().pass().dispersion());
+      scores_.add(*worker.model, batch, estimator_.sums().pass().anchor(),
                   estimator_.laplace().covariance(), estimator_.laplace().n(),
                   estimator_.dispersion().divisor(), end_ - last);
     }
@@ -81,13 +81,13 @@ void WindowPass::conclude_scores() noexcept {
 // Rows are skipped that would have been newer than those that were summed.
 void WindowPass::fade(double keep) noexcept {
   if (keep == 1) return;
-  estimator_.pass().fade(keep);
+  estimator_.sums().pass().fade(keep);
   estimator_.noise().measured().fade(keep);
 }
 
 bool WindowPass::end_sweep() noexcept {
   position_ = sweep_end_;
-  const bool whole_window = estimator_.pass().count() >= static_cast<double>(cursor_.rows());
+  const bool whole_window = estimator_.sums().pass().count() >= static_cast<double>(cursor_.rows());
   if (whole_window) end_ = position_;
   return position_ == end_;
 }

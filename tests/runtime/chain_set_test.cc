@@ -44,7 +44,7 @@ class ChainSetTest : public testing::Test {
       for (Index j = 0; j < 3; ++j) row[j] = data.x(i, j);
       row[3] = data.y[i];
     }
-    estimator.done().add(*model, {rows.data(), slots.data(), slots.size()}, nullptr);
+    estimator.sums().done().add(*model, {rows.data(), slots.data(), slots.size()}, nullptr);
     ASSERT_EQ(estimator.refresh(estimator.done().rows(), 1.0), Status::kOk);
   }
   VectorXd mean() const { return Eigen::Map<const VectorXd>(estimator.laplace().mean(), 4); }

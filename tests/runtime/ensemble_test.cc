@@ -59,7 +59,7 @@ class Chains {
   void sum(std::uint64_t first, std::uint64_t last, double place = 0) {
     std::vector<std::uint32_t> slots(last - first);
     const RowBatch rows = cursor.between(first, last, slots);
-    estimator.done().add(*workers[0].model, rows, nullptr);
+    estimator.sums().done().add(*workers[0].model, rows, nullptr);
     const std::vector<double> theta(static_cast<std::size_t>(kDimension), place);
     estimator.noise().measured().add_rows(*workers[0].model, rows, theta.data());
     ASSERT_TRUE(estimator.noise().end_pass(estimator.done(), 1.0, nullptr));

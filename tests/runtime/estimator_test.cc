@@ -44,7 +44,7 @@ class FailedRefresh : public testing::TestWithParam<const char*> {
       for (Index j = 0; j < kFeatures; ++j) row[j] = size * z[j];
       row[kFeatures] = z[kFeatures] > 0 ? 1 : 0;
     }
-    estimator.done().add(*model, {rows.data(), slots.data(), slots.size()}, nullptr);
+    estimator.sums().done().add(*model, {rows.data(), slots.data(), slots.size()}, nullptr);
   }
   // All that samplers and snapshots read, but A.
   std::vector<double> numbers() const {
@@ -98,7 +98,7 @@ TEST_P(FailedRefresh, leaves_what_was_before) {
   EXPECT_EQ(restored, restored.transpose());
 
   // And the next one is that of an estimator that has seen no such rows.
-  estimator.done().begin(estimator.done().anchor(), estimator.done().dispersion());
+  estimator.sums().done().begin(estimator.done().anchor(), estimator.done().dispersion());
   add_rows(1, 60, 1);
   ASSERT_EQ(estimator.refresh(60, 1.0), Status::kOk);
   EXPECT_FALSE(estimator.refresh_failed());

@@ -139,7 +139,7 @@ TEST_F(NullDirectionsTest, AreAllTakenOutAndNothingElseIs) {
 
 // The categories' shares have moved since C was measured.
 TEST_F(NullDirectionsTest, HaveNoNoiseThoughColumnsWereScaledApart) {
-  NoiseEstimate noise(arena, config.sampler, kDimension, true);
+  NoiseEstimate noise(arena, config.sampler, config.model);
   noise.start_over();
   AnchorSums sums(arena, kDimension);
   const VectorXd theta = VectorXd::Zero(kDimension);

@@ -178,12 +178,12 @@ TEST_F(WindowSumsTest, pass_begins_again_once_where_all_that_it_has_summed_left)
   rows_come(15);  // at once: rows 10 to 14 leave before their turn
   EXPECT_FALSE(sweep_ten());
   EXPECT_EQ(sums.pass().position(), 25u);
-  EXPECT_EQ(estimator.pass().rows(), 10.0);
+  EXPECT_EQ(estimator.sums().pass().rows(), 10.0);
   EXPECT_EQ(sums.pass().end(), 55u) << "up to the newest row of now";
   rows_come(15);  // and rows 25 to 29, when it has begun again
   EXPECT_FALSE(sweep_ten());
   EXPECT_EQ(sums.pass().position(), 40u);
-  EXPECT_EQ(estimator.pass().rows(), 20.0);
+  EXPECT_EQ(estimator.sums().pass().rows(), 20.0);
   while (!sweep_ten()) continue;
   (void)sums.complete_pass(true);
   EXPECT_FALSE(sums.unbroken());
@@ -210,7 +210,7 @@ TEST_F(WindowSumsTest, pass_ends_with_as_many_rows_as_the_window_has) {
   sums.pass().begin_sweep(27);
   sums.pass().sum_curvature(WindowPass::Terms::kSecond, workers[0]);
   EXPECT_TRUE(sums.pass().end_sweep());
-  EXPECT_EQ(estimator.pass().rows(), 40.0);
+  EXPECT_EQ(estimator.sums().pass().rows(), 40.0);
   EXPECT_EQ(sums.pass().end(), 40u);
   (void)sums.complete_pass(true);
   EXPECT_TRUE(sums.unbroken());

@@ -31,7 +31,7 @@ void refresh(benchmark::State& state, bool learn_prior_precision) {
 // The rows that have come since the last round, and those that leave the window for them.
 void add_and_remove(benchmark::State& state) {
   Pass pass(argument(state, 0));
-  AnchorSums& sums = pass.estimator().done();
+  AnchorSums& sums = pass.estimator().sums().done();
   const auto count = static_cast<std::size_t>(state.range(1));
   std::uint64_t first = 0;
   measure(state, [&] {

@@ -1,0 +1,48 @@
+// The hyper-parameters of a posterior: dispersion and prior precision, given or learned
+// (runtime/learning/hyper-parameters.md).
+#ifndef WINDHOVER_RUNTIME_LEARNING_HYPER_PARAMETERS_H_
+#define WINDHOVER_RUNTIME_LEARNING_HYPER_PARAMETERS_H_
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/learning/dispersion.h"
+#include "windhover/runtime/learning/laplace_approximation.h"
+#include "windhover/runtime/learning/prior_precision.h"
+
+namespace windhover {
+
+// Invariant: after an update() that succeeded A of the Gaussian is of the dispersion and the prior
+// that are here. One thread. Memory about 2 D doubles.
+class HyperParameters {
+ public:
+  // The Gaussian outlives it.
+  HyperParameters(Arena& arena, const ModelConfig& model, LaplaceApproximation& laplace) noexcept;
+  void reset(const ModelConfig& model) noexcept;
+  void start_over() noexcept;
+
+  Dispersion& dispersion() noexcept { return dispersion_; }
+  const Dispersion& dispersion() const noexcept { return dispersion_; }
+  PriorPrecision& prior() noexcept { return prior_; }
+  const PriorPrecision& prior() const noexcept { return prior_; }
+  bool learned() const noexcept { return dispersion_.learned() || prior_.learned(); }
+
+  // What the Gaussian of these rows is computed from.
+  LaplaceApproximation::Input input(const AnchorSums& rows, Interlude* interlude) const noexcept {
+    return {rows, dispersion_.divisor(), prior_.values(), interlude};
+  }
+  // Both follow the rows, after LaplaceApproximation::compute_curvature(), which is then of what
+  // they have come to. The numbers as of Estimator::refresh(). O(D^3) an iteration, 8 at most.
+  Status update(const AnchorSums& rows, double target_variance, double longest, double prior_move,
+                Interlude* interlude) noexcept;
+
+ private:
+  ShapeCoupling coupling(const AnchorSums& rows) noexcept;
+
+  LaplaceApproximation& laplace_;
+  PriorPrecision prior_;
+  Dispersion dispersion_;
+  double* scratch_ = nullptr;  // dimension, of a shape that hangs together with theta
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_HYPER_PARAMETERS_H_

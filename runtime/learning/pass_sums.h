@@ -1,0 +1,53 @@
+// Two sets of anchor sums: of a pass that is complete, and of the one under way.
+#ifndef WINDHOVER_RUNTIME_LEARNING_PASS_SUMS_H_
+#define WINDHOVER_RUNTIME_LEARNING_PASS_SUMS_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/estimates/curvature.h"
+
+namespace windhover {
+
+// Invariant: done() is the last complete pass over the window plus the rows that came since (the
+// tail); pass() is the one being summed at a newer anchor, or done() as it was kept. Without a
+// window done() holds all rows. One thread. Memory 2 D^2 doubles.
+class PassSums {
+ public:
+  PassSums(Arena& arena, std::uint32_t dimension, Response response, bool weighted,
+           bool aged) noexcept
+      : pass_(arena, dimension, response, weighted, aged),
+        done_(arena, dimension, response, weighted, aged) {}
+  // No rows, in either.
+  void start_over(const double* anchor, double dispersion) noexcept {
+    pass_.begin(anchor, dispersion);
+    done_.begin(anchor, dispersion);
+  }
+
+  AnchorSums& pass() noexcept { return pass_; }
+  const AnchorSums& pass() const noexcept { return pass_; }
+  AnchorSums& done() noexcept { return done_; }
+  const AnchorSums& done() const noexcept { return done_; }
+
+  void end_pass() noexcept { std::swap(done_, pass_); }
+  // pass() is done() as it stands; and back.
+  void keep() noexcept { pass_.copy_from(done_); }
+  void restore() noexcept { done_.copy_from(pass_); }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.section("sums of the last pass");
+    done_.visit_state(visitor);
+    visitor.section("sums of the pass under way");
+    pass_.visit_state(visitor);
+  }
+
+ private:
+  AnchorSums pass_;
+  AnchorSums done_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_PASS_SUMS_H_
