@@ -136,7 +136,7 @@ class GeneralizedLinearModel final : public Model {
   bool row_effects(const RowBatch& batch, const RowJudge& judge,
                    RowEffect* effects) noexcept override {
     rows_.set_coefficients(judge.mode, target_);
-    rows_.judge(judge.covariance, rows_.dimension());
+    rows_.single().judge(judge.covariance, rows_.dimension());
     for_chunks(batch, [&](const RowBatch& chunk) {
       rows_.load(chunk);
       rows_.derivatives(chunk);
@@ -144,7 +144,7 @@ class GeneralizedLinearModel final : public Model {
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows_.expand_row(chunk, i);
         *effects++ = row_effect(rows_.likelihood, row_at_mode(i, rows_.weights[i]), target_.scale,
-                                judge, rows_);
+                                judge, rows_.single());
       }
     });
     return true;
@@ -161,7 +161,7 @@ class GeneralizedLinearModel final : public Model {
           const RowAtMode row = row_at_mode(i, 0);
           *distances++ = row_distance(rows_.likelihood, row, target_.scale, judge, [&] {
             rows_.expand_row(chunk, i);
-            return rows_.variance(judge.covariance, rows_.dimension());
+            return rows_.single().variance(judge.covariance, rows_.dimension());
           });
         }
       });

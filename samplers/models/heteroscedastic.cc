@@ -189,11 +189,11 @@ bool HeteroscedasticModel::row_effects(const RowBatch& batch, const RowJudge& ju
     std::fill_n(informed, chunk.count, 0.0);
     std::fill_n(effects, chunk.count, RowEffect{});
     for (const Block b : {kLogVariance, kMean}) {
-      rows.judge(judge.covariance + b * columns * (dimension + 1), dimension);
+      rows.single().judge(judge.covariance + b * columns * (dimension + 1), dimension);
       for (std::size_t i = 0; i < chunk.count; ++i) {
         rows.expand_row(chunk, i);
         const RowAtMode row = row_at_mode(i, b);
-        const double most = rows.largest_variance();
+        const double most = rows.single().largest_variance();
         moved[i] += most * row.residual * row.residual;
         informed[i] = std::max(informed[i], most * std::max(row.curvature, 1.0));
       }
@@ -203,8 +203,8 @@ bool HeteroscedasticModel::row_effects(const RowBatch& batch, const RowJudge& ju
       rows.expand_row(chunk, i);
       for (const Block b : {kLogVariance, kMean}) {
         const double* covariance = judge.covariance + b * columns * (dimension + 1);
-        add_effect(i, b, rows.variance(covariance, dimension),
-                   rows.prior_variance(judge.prior_precision + b * columns), effects[i]);
+        add_effect(i, b, rows.single().variance(covariance, dimension),
+                   rows.single().prior_variance(judge.prior_precision + b * columns), effects[i]);
       }
     }
     effects += chunk.count;

@@ -24,11 +24,24 @@ void expand_features(const RowLayout& layout, const FeatureTransform& transform,
   }
 }
 
+ChunkScratch::ChunkScratch(Arena& arena, std::size_t rows, const RowLayout& layout) noexcept
+    : eta(arena.allocate<double>(rows).data()),
+      targets(arena.allocate<double>(rows).data()),
+      residuals(arena.allocate<double>(rows).data()),
+      weights(arena.allocate<double>(rows).data()),
+      third(arena.allocate<double>(rows).data()),
+      row_weights(arena.allocate<double>(layout.has_weight() ? rows : 0).data()),
+      trials(arena.allocate<double>(layout.has_trials() ? rows : 0).data()) {}
+
 LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
-    : layout_(config),
+    : ChunkScratch(arena, kChunk, RowLayout(config)),
+      layout_(config),
       intercept_(config.intercept),
       dimension_(config.columns()),
-      width_(matrix_width(config.columns())) {
+      width_(matrix_width(config.columns())),
+      rows_(arena.allocate<double>(kChunk * width_).data()),
+      scaled_(arena.allocate<double>(kChunk * width_).data()),
+      single_(scaled_, scaled_ + width_, dimension_) {
   const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
   // As long as a row, so that kernels need no tail; what is beyond the features stays as it is.
   shift_ = arena.allocate<double>(raw).data();
@@ -37,15 +50,6 @@ LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
   coefficients_ = arena.allocate<double>(raw).data();
   sum_ = arena.allocate<double>(raw).data();
   squares_ = arena.allocate<double>(raw).data();
-  rows_ = arena.allocate<double>(kChunk * width_).data();
-  scaled_ = arena.allocate<double>(kChunk * width_).data();
-  eta = arena.allocate<double>(kChunk).data();
-  targets = arena.allocate<double>(kChunk).data();
-  residuals = arena.allocate<double>(kChunk).data();
-  weights = arena.allocate<double>(kChunk).data();
-  third = arena.allocate<double>(kChunk).data();
-  row_weights = arena.allocate<double>(weighted() ? kChunk : 0).data();
-  trials = arena.allocate<double>(layout_.has_trials() ? kChunk : 0).data();
 }
 
 void LinearRows::reset() noexcept {
@@ -247,27 +251,24 @@ void LinearRows::add_to(const RowBatch& chunk, const double* w, double* total) n
   }
 }
 
-// The first two rows of scratch: the row, and the roots of P's diagonal.
-void LinearRows::judge(const double* covariance, std::size_t rows) noexcept {
-  double* roots = scaled_ + width_;
+void LinearRows::expand_row(const RowBatch& chunk, std::size_t i) noexcept {
+  expand(chunk.base + chunk.slots[i] * layout_.stride(), single_.numbers());
+}
+
+void ExpandedRow::judge(const double* covariance, std::size_t rows) noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
-    roots[j] = std::sqrt(covariance[j * (rows + 1)]);
+    roots_[j] = std::sqrt(covariance[j * (rows + 1)]);
   }
 }
 
-void LinearRows::expand_row(const RowBatch& chunk, std::size_t i) noexcept {
-  expand(chunk.base + chunk.slots[i] * layout_.stride(), scaled_);
-}
-
-double LinearRows::largest_variance() const noexcept {
-  const double* roots = scaled_ + width_;
+double ExpandedRow::largest_variance() const noexcept {
   double sd = 0;
-  for (std::uint32_t j = 0; j < dimension_; ++j) sd += std::abs(scaled_[j]) * roots[j];
+  for (std::uint32_t j = 0; j < dimension_; ++j) sd += std::abs(row_[j]) * roots_[j];
   return sd * sd;
 }
 
-double LinearRows::variance(const double* covariance, std::size_t rows) const noexcept {
-  const ConstVectorMap x(scaled_, dimension_);
+double ExpandedRow::variance(const double* covariance, std::size_t rows) const noexcept {
+  const ConstVectorMap x(row_, dimension_);
   double sum = 0;
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     sum += x[j] * ConstVectorMap(covariance + j * rows, dimension_).dot(x);
@@ -275,9 +276,9 @@ double LinearRows::variance(const double* covariance, std::size_t rows) const no
   return std::max(sum, 0.0);
 }
 
-double LinearRows::prior_variance(const double* precision) const noexcept {
+double ExpandedRow::prior_variance(const double* precision) const noexcept {
   double sum = 0;
-  for (std::uint32_t j = 0; j < dimension_; ++j) sum += scaled_[j] * scaled_[j] / precision[j];
+  for (std::uint32_t j = 0; j < dimension_; ++j) sum += row_[j] * row_[j] / precision[j];
   return sum;
 }
 

@@ -15,8 +15,46 @@ namespace windhover {
 void expand_features(const RowLayout& layout, const FeatureTransform& transform, const double* row,
                      double* out) noexcept;
 
-// Linear predictors, weighted sums and outer products.
-class LinearRows {
+// A number for each row of a chunk, for whoever looks at it: scratch.
+struct ChunkScratch {
+  // Of so many rows; the last two only where rows have them.
+  ChunkScratch(Arena& arena, std::size_t rows, const RowLayout& layout) noexcept;
+
+  double* eta;
+  double* targets;
+  double* residuals;
+  double* weights;
+  double* third;
+  double* row_weights;
+  double* trials;
+};
+
+// A single row, transformed, and how uncertain its linear predictor is. Invariant: the roots are
+// those of the P that judge() was given last. One thread.
+class ExpandedRow {
+ public:
+  // Numbers of a row of this dimension, and as many roots, lie there.
+  ExpandedRow(double* row, double* roots, std::uint32_t dimension) noexcept
+      : row_(row), roots_(roots), dimension_(dimension) {}
+
+  // P is a block of a matrix of `rows` rows.
+  void judge(const double* covariance, std::size_t rows) noexcept;
+  double* numbers() noexcept { return row_; }
+  std::uint32_t dimension() const noexcept { return dimension_; }
+  // x^T P x, and in O(D) no less.
+  double variance(const double* covariance, std::size_t rows) const noexcept;
+  double largest_variance() const noexcept;
+  double prior_variance(const double* precision) const noexcept;
+
+ private:
+  double* row_;
+  double* roots_;  // of P's diagonal
+  std::uint32_t dimension_;
+};
+
+// Linear predictors, weighted sums and outer products. Invariant: coefficients and sums are of the
+// transform. One thread.
+class LinearRows : public ChunkScratch {
  public:
   static constexpr std::size_t kChunk = 128;  // rows handled at a time; they stay in cache
 
@@ -57,24 +95,13 @@ class LinearRows {
   void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
                   double* out) const noexcept;
 
-  // Of single rows, transformed: judge(), then for each expand_row() and what follows. P is a block
-  // of a matrix of `rows` rows; largest_variance() is O(D), no less than variance(), x^T P x.
-  void judge(const double* covariance, std::size_t rows) noexcept;
+  // Row i of the chunk becomes single(), which judge() came before. Lost with add_outer(), and the
+  // like.
   void expand_row(const RowBatch& chunk, std::size_t i) noexcept;
-  double largest_variance() const noexcept;
-  double variance(const double* covariance, std::size_t rows) const noexcept;
-  double prior_variance(const double* precision) const noexcept;
+  ExpandedRow& single() noexcept { return single_; }
 
   FeatureTransform& transform() noexcept { return transform_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
-
-  double* eta;  // kChunk doubles of scratch each
-  double* targets;
-  double* residuals;
-  double* weights;
-  double* third;
-  double* row_weights;
-  double* trials;
 
  private:
   void load_extras(const RowBatch& chunk, std::size_t index, double* out) const noexcept;
@@ -92,8 +119,9 @@ class LinearRows {
   double constant_ = 0;  // of the raw features' linear predictor
   double weight_sum_ = 0;
   double square_weight_sum_ = 0;
-  double* rows_;    // kChunk x width, transformed, intercept included
-  double* scaled_;  // likewise, scratch
+  double* rows_;        // kChunk x width, transformed, intercept included
+  double* scaled_;      // likewise, scratch
+  ExpandedRow single_;  // in it
 };
 
 }  // namespace windhover

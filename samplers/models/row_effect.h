@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "windhover/samplers/models/linear_rows.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {
@@ -57,11 +58,10 @@ double mode_of_row(const Likelihood& likelihood, const RowAtMode& row, double sl
   return near;
 }
 
-// `x` is the row expanded: largest_variance(), variance() and prior_variance() of LinearRows.
-// `scale` is that of y.
-template <class Likelihood, class Expanded>
+// `x` is the row expanded; `scale` is that of y.
+template <class Likelihood>
 RowEffect row_effect(const Likelihood& likelihood, const RowAtMode& row, double scale,
-                     const RowJudge& judge, const Expanded& x) noexcept {
+                     const RowJudge& judge, const ExpandedRow& x) noexcept {
   constexpr bool kLogarithm = !has_dispersion(Likelihood::kResponse);
   RowEffect effect;
   const double pull = row.residual / (scale * judge.divisor);

@@ -224,14 +224,15 @@ bool SoftmaxModel::row_effects(const RowBatch& batch, const RowJudge& judge,
   std::fill_n(effects, batch.count, RowEffect{});
   for (std::size_t output = 0; output < outputs_; ++output) {
     const double* covariance = judge.covariance + output * columns * (dimension + 1);
-    rows_.judge(covariance, dimension);
+    rows_.single().judge(covariance, dimension);
     for (std::size_t i = 0; i < batch.count; ++i) {
       rows_.expand_row(batch, i);
-      if (rows_.largest_variance() <= judge.least_information) continue;
-      const double variance = rows_.variance(covariance, dimension);
+      if (rows_.single().largest_variance() <= judge.least_information) continue;
+      const double variance = rows_.single().variance(covariance, dimension);
       if (variance <= effects[i].doubt) continue;
       effects[i].doubt = variance;
-      effects[i].known = variance / rows_.prior_variance(judge.prior_precision + output * columns);
+      effects[i].known =
+          variance / rows_.single().prior_variance(judge.prior_precision + output * columns);
     }
   }
   return true;
