@@ -17,6 +17,7 @@ ChainMover::ChainMover(Arena& arena, const EngineConfig& config, const WindowCur
       cursor_(cursor),
       sampler_(sampler),
       counters_(counters),
+      rows_(cursor),
       moved_(arena.allocate<Status>(config.sampler.chains)) {}
 
 void ChainMover::reset() noexcept {
@@ -79,7 +80,7 @@ std::size_t ChainMover::move_aside(ChainSet& chains, Estimator& estimator,
 // collapse onto one another.
 void ChainMover::draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots,
                                 LearnerWorker& worker) const noexcept {
-  const Rows rows = drawn_rows();
+  const KnownRows::Rows rows = rows_.drawn();
   const RandomPosition position{move_number(), chain.index, Purpose::kMinibatch};
   if (cursor_.ages().flat()) {
     fill_indices(config_.seed, position, static_cast<std::uint32_t>(rows.end - rows.first), slots);

@@ -11,6 +11,7 @@
 #include "windhover/platform/counters.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/runtime/learning/chain_set.h"
+#include "windhover/runtime/learning/known_rows.h"
 #include "windhover/runtime/learning/learner_worker.h"
 #include "windhover/runtime/window/window_cursor.h"
 #include "windhover/samplers/registry.h"
@@ -82,15 +83,12 @@ class ChainMover {
   }
   bool posterior_is_target() const noexcept { return posterior_is_target_; }
 
-  // Minibatches are of the rows [first, end) from here on, those that the estimates behind the law
-  // hold: a row that the law does not know of, the first one of a category, would throw a chain as
-  // far as the law was uncertain there. Where a sixteenth of these have left the window all its
-  // rows are drawn from.
-  void draw_from(std::uint64_t first, std::uint64_t end) noexcept {
-    known_first_ = first;
-    known_end_ = end;
+  // The rows that minibatches are drawn from.
+  KnownRows& rows() noexcept { return rows_; }
+  // Whether a chain takes longer to forget where it was than two passes over the window.
+  bool forgets_slowly() const noexcept {
+    return sampler_->relaxation() > 2 * (cursor_.worth() / minibatch_size());
   }
-  bool draws_all() const noexcept { return drawn_rows().end == cursor_.head(); }
 
   // What tells this round's random numbers from all others.
   void begin_round(std::uint64_t round) noexcept {
@@ -126,23 +124,14 @@ class ChainMover {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("sampler");
     damping_.visit_factor(visitor);
-    visitor.values(law_n_, known_first_, known_end_);
+    visitor.value(law_n_);
+    rows_.visit_state(visitor);
     damping_.visit_pass(visitor);
     visitor.value(has_law_);
     if (has_law_) sampler_->visit_state(visitor);
   }
 
  private:
-  struct Rows {
-    std::uint64_t first;
-    std::uint64_t end;
-  };
-  Rows drawn_rows() const noexcept {
-    const std::uint64_t first = std::max(known_first_, cursor_.first());
-    const bool most =
-        known_end_ > first && 16 * (known_end_ - first) >= 15 * (known_end_ - known_first_);
-    return most ? Rows{first, known_end_} : Rows{cursor_.first(), cursor_.head()};
-  }
   std::uint64_t move_number() const noexcept { return round_ + (asides_ << 40); }
   void draw_minibatch(const Chain& chain, std::span<std::uint32_t> slots,
                       LearnerWorker& worker) const noexcept;
@@ -156,9 +145,8 @@ class ChainMover {
   bool first_order_ = false;          // the sampler has a law, without momentum
   bool posterior_is_target_ = false;  // of that law
   StepDamping damping_;
-  double law_n_ = 1;               // n of the estimates behind the law
-  std::uint64_t known_first_ = 0;  // the rows of those estimates
-  std::uint64_t known_end_ = 0;
+  double law_n_ = 1;      // n of the estimates behind the law
+  KnownRows rows_;        // of those estimates
   bool has_law_ = false;  // a refresh has succeeded
   std::uint64_t round_ = 0;
   std::uint64_t asides_ = 0;

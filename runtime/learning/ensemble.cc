@@ -54,7 +54,7 @@ void Ensemble::end_move() noexcept {
   // A sampler that does not know how slow it is says 0.
   const double known = mover_.sampler().relaxation();
   const double relaxation = mover_.relaxation();
-  if (mover_.draws_all()) lag_.forget(known > 0 ? std::max(1.0, known) : relaxation);
+  if (mover_.rows().has_newest()) lag_.forget(known > 0 ? std::max(1.0, known) : relaxation);
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation);
 }
 
@@ -74,7 +74,7 @@ void Ensemble::follow(std::uint64_t end, bool noise_known, Interlude* background
   }
   lag_.keep(static_cast<double>(cursor_.head() - end));
   if (mover_.refresh(estimator_, noise_known, background_moves)) {
-    mover_.draw_from(cursor_.first(), end);
+    mover_.rows().set(cursor_.first(), end);
   }
 }
 

@@ -31,9 +31,12 @@ class Ensemble {
   // Rows are about to be taken over by the cursor.
   void add_rows(double fresh) noexcept { lag_.add(fresh); }
 
-  // -log p of a row never curves downwards.
-  bool loss_is_convex() const noexcept {
-    return workers_[0].model->curvature() == Curvature::kHessian;
+  // Whether C changes as chains leave Laplace's law. That may be where no draw of the posterior is,
+  // with gradients that would slow the chains down for long: C is that of where they have come to.
+  // Where the loss is not convex they may come to where it is larger still.
+  bool leaves_laplace() const noexcept {
+    return !estimator_.laplace().loss().quadratic &&
+           workers_[0].model->curvature() == Curvature::kHessian;
   }
 
   // A round of moves, in groups of neighbours that different threads may do.

@@ -13,8 +13,8 @@ void Ensemble::visit_state(StateVisitor& visitor) noexcept {
 
 void SamplingRun::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("sampling run");
-  visitor.values(phase_, passes_, burn_in_, law_moved_, passes_to_make_, judged_.head,
-                 judged_.times, law_refused_);
+  phase_.visit_state(visitor);
+  visitor.values(law_moved_, passes_to_make_, judged_.head, judged_.times, law_refused_);
   background_moves_.visit_state(visitor);
   record_.visit_state(visitor);
   budget_.visit_state(visitor);

@@ -52,7 +52,7 @@ void SamplingRun::reset() noexcept {
 bool SamplingRun::rests() const noexcept {
   const ChainMover& mover = ensemble_.mover();
   if (!budget_.spent(mover.minibatch_size())) return false;
-  if (phase_ == Phase::kApproach || budget_.exhausted(mover.longest_relaxation())) return true;
+  if (phase() == Phase::kApproach || budget_.exhausted(mover.longest_relaxation())) return true;
   return sampling() && !budget_.pending(record_.relaxations()) && record_.can_be_judged();
 }
 
@@ -71,8 +71,7 @@ bool SamplingRun::end_move() noexcept {
   budget_.count_move();
   ensemble_.end_move();
   if (sampling()) return record_draws();
-  if (phase_ == Phase::kBurnIn && (burn_in_ -= 1.0 / ensemble_.mover().relaxation()) <= 0) {
-    phase_ = Phase::kSampling;
+  if (phase() == Phase::kBurnIn && phase_.burn(1.0 / ensemble_.mover().relaxation())) {
     record_.begin();
     ask_for_draws(0);
   }
@@ -150,9 +149,7 @@ SamplingRun::PassEnd SamplingRun::end_pass(bool noise_known) noexcept {
   ChainMover& mover = ensemble_.mover();
   PassEnd end;
   end.noise_known = noise_known;
-  passes_ = noise_known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
-  end.approached = phase_ == Phase::kApproach && passes_ >= 2;
-  if (end.approached) phase_ = Phase::kBurnIn;
+  end.approached = phase_.end_pass(noise_known);
   end.damped = mover.damping().active();
   if (end.damped) record_.compare_soon();
   mover.damping().end_pass();
@@ -166,8 +163,8 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
       (refreshed && posterior_moved(estimator_)) || !end.noise_known || passes_to_make_ > 0;
   if (end.approached) {
     begin_burn_in();
-  } else if (phase_ == Phase::kBurnIn && leave_laplace()) {
-    law_moved_ = law_moved_ || (forgets_slowly() && !rests());
+  } else if (phase() == Phase::kBurnIn && ensemble_.leaves_laplace()) {
+    law_moved_ = law_moved_ || (ensemble_.mover().forgets_slowly() && !rests());
   }
   if (!sampling()) return;
   // The posterior was another one, chains were wider by a law that knew less noise and now forget
@@ -198,8 +195,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
 bool SamplingRun::start() noexcept {
   law_refused_ = !ensemble_.start();
   if (law_refused_) return false;
-  phase_ = Phase::kApproach;
-  passes_ = 0;
+  phase_.start();
   // Enough to measure C, for the burn-in and to retain draws, even if no further row ever comes.
   const double rows = cursor_.worth();
   budget_.set_credit(std::max(budget_.target(), kColdStartPasses) * rows);
@@ -208,7 +204,7 @@ bool SamplingRun::start() noexcept {
 }
 
 void SamplingRun::start_over() noexcept {
-  phase_ = Phase::kWarmingUp;
+  phase_.start_over();
   passes_to_make_ = 0;
   ensemble_.mover().damping().forget();
 }
@@ -221,27 +217,15 @@ void SamplingRun::begin_burn_in() noexcept {
     ensemble_.start_anew();
     record_.forget_ratio();
   }
-  burn_in_ = 2;
+  phase_.begin_burn_in(2);
   const double rows = cursor_.worth();
-  law_moved_ = forgets_slowly();
+  law_moved_ = mover.forgets_slowly();
   // The window may have grown a lot since the chains began: enough for the burn-in and for draws.
   budget_.grant_at_least(6 * rows);
 }
 
-// Laplace draws may be where no draw of the posterior is, with gradients that would slow the chains
-// down for long: C is that of where they have come to. Where the loss is not convex they may come
-// to where it is larger still.
-bool SamplingRun::leave_laplace() const noexcept {
-  return !estimator_.laplace().loss().quadratic && ensemble_.loss_is_convex();
-}
-
-bool SamplingRun::forgets_slowly() const noexcept {
-  const ChainMover& mover = ensemble_.mover();
-  return mover.sampler().relaxation() > 2 * (cursor_.worth() / mover.minibatch_size());
-}
-
 bool SamplingRun::recover(ChainMover::Lost which) noexcept {
-  if (!ensemble_.recover(which, noise_known())) return false;
+  if (!ensemble_.recover(which, phase_.noise_known())) return false;
   ask_again(DrawBudget::Cause::kDivergence, 0);
   return true;
 }

@@ -11,6 +11,7 @@
 #include "windhover/runtime/learning/ensemble.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/runtime/learning/replay_ratio.h"
+#include "windhover/runtime/learning/run_phase.h"
 
 namespace windhover {
 
@@ -33,14 +34,13 @@ class SamplingRun {
               Counters<RuntimeCounter>& counters) noexcept;
   void reset() noexcept;
 
-  Phase phase() const noexcept { return phase_; }
-  bool sampling() const noexcept { return phase_ == Phase::kSampling; }
-  bool noise_known() const noexcept { return phase_ == Phase::kBurnIn || sampling(); }
+  const RunPhase& phases() const noexcept { return phase_; }
+  Phase phase() const noexcept { return phase_.now(); }
+  bool sampling() const noexcept { return phase_.sampling(); }
   // All draws that rows grant have been made, and none are pending.
   bool rests() const noexcept;
   // Much of what the last pass summed was under another law.
   bool law_moved() const noexcept { return law_moved_; }
-  std::uint64_t passes() const noexcept { return passes_; }
 
   // Rows are about to be taken over by the cursor, and have been.
   void before_rows(double fresh) noexcept;
@@ -82,8 +82,6 @@ class SamplingRun {
   bool record_draws() noexcept;
   void compare() noexcept;
   void begin_burn_in() noexcept;
-  bool leave_laplace() const noexcept;
-  bool forgets_slowly() const noexcept;
   bool recover(ChainMover::Lost which) noexcept;
   void ask_for_draws(double forgetting) noexcept;
   bool ask_again(DrawBudget::Cause cause, double forgetting) noexcept;
@@ -98,9 +96,7 @@ class SamplingRun {
   ReplayRatio replay_ratio_;
   Interlude background_moves_;
 
-  Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t passes_ = 0;
-  double burn_in_ = 0;  // relaxations until chains have forgotten the law that they came by
+  RunPhase phase_;
   bool law_moved_ = false;
   struct {
     std::uint64_t head = 0;

@@ -1,6 +1,7 @@
 #include "windhover/runtime/learning/schedule.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace windhover {
 
@@ -91,6 +92,17 @@ bool Schedule::refresh_due(bool resting) const noexcept {
   const double tail = sums_.tail_rows() - refreshed_tail_rows_;
   return tail >= WindowSums::kFewRows * cursor_.worth() && ensemble_.moves() >= kFewestMoves &&
          ensemble_.moves() * moved >= kLeastWork * (4 * d + config_.retained_draws) * d * d;
+}
+
+// Newton's method comes to the mode of rows that stay in a few passes, or goes in circles around
+// it, as it can where classes are all but separable: then its steps are halved, and again after as
+// many passes. Steps that are safe never go in circles, but may be many.
+double Schedule::longest_in_circles() const noexcept {
+  constexpr std::uint64_t kEnough = 12;
+  constexpr std::uint64_t kMostHalvings = 10;
+  const std::uint64_t halvings = std::min(sums_.quiet_passes() / kEnough, kMostHalvings);
+  if (halvings == 0 || !estimator_.far_from_mode()) return 1e300;
+  return std::ldexp(estimator_.laplace().newton_decrement(), -2 * static_cast<int>(halvings));
 }
 
 }  // namespace windhover

@@ -44,6 +44,8 @@ class Schedule {
     refreshed_n_ = sums_.worth();
     refreshed_tail_rows_ = sums_.tail_rows();
   }
+  // How long a Newton step may be where these go in circles: squared, in posterior sd.
+  double longest_in_circles() const noexcept;
   // The estimates are those that a cold start ended with.
   void end_cold_start() noexcept { refreshed_n_ = estimator_.laplace().n(); }
 

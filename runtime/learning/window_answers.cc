@@ -12,7 +12,7 @@ LearnerView WindowLearner::view() const noexcept {
   const ChainMover& mover = ensemble_.mover();
   LearnerView view{run_.phase(), &estimator_, ensemble_.chains().iterates(),
                    mover.minibatch_size()};
-  view.passes = run_.passes();
+  view.passes = run_.phases().passes();
   view.sampler = &mover.sampler();
   view.relaxation = mover.relaxation();
   view.memory = memory_choice_ != nullptr ? memory_choice_->rows() : 0;

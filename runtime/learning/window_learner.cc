@@ -101,7 +101,7 @@ bool WindowLearner::cold_start_round() noexcept {
   if (outcome == ColdStart::Outcome::kGoesOn || outcome == ColdStart::Outcome::kGaveUp) return true;
   sums_.begin_after_cold_start();
   refreshed_position_ = sums_.joined();
-  ensemble_.mover().draw_from(cursor_.first(), sums_.joined());
+  ensemble_.mover().rows().set(cursor_.first(), sums_.joined());
   schedule_.end_cold_start();
   ensemble_.chains().refill(estimator_);
   dirty_ = true;
@@ -220,7 +220,7 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
   } else if (loss.steps_are_safe) {
     longest = 1e300;
   } else if (model().curvature() == Curvature::kHessian) {
-    longest = longest_in_circles();
+    longest = schedule_.longest_in_circles();
   }
   if (!ok(estimator_.refresh(sums_.worth(), scan_.target_variance(), longest,
                              ensemble_.prior_move(), background_moves))) {
@@ -228,19 +228,8 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
     return false;
   }
   refreshed_position_ = sums_.joined();
-  ensemble_.follow(sums_.joined(), run_.noise_known(), background_moves);
+  ensemble_.follow(sums_.joined(), run_.phases().noise_known(), background_moves);
   return true;
-}
-
-// Newton's method comes to the mode of rows that stay in a few passes, or goes in circles around
-// it, as it can where classes are all but separable: then its steps are halved, and again after as
-// many passes. Steps that are safe never go in circles, but may be many.
-double WindowLearner::longest_in_circles() const noexcept {
-  constexpr std::uint64_t kEnough = 12;
-  constexpr std::uint64_t kMostHalvings = 10;
-  const std::uint64_t halvings = std::min(sums_.quiet_passes() / kEnough, kMostHalvings);
-  if (halvings == 0 || !estimator_.far_from_mode()) return 1e300;
-  return std::ldexp(estimator_.laplace().newton_decrement(), -2 * static_cast<int>(halvings));
 }
 
 // Where no chain can move by the step that is given, Laplace's answers go on.

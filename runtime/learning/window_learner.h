@@ -62,7 +62,6 @@ class WindowLearner final : public Learner {
   void complete_pass() noexcept;
   void follow_sums() noexcept;
   bool refresh(Interlude* background_moves) noexcept;
-  double longest_in_circles() const noexcept;
   void start_chains() noexcept;
   void start_over_if_lost() noexcept;
   void start_over() noexcept;

@@ -217,7 +217,7 @@ TEST(SamplingRunAlone, GoesThroughItsPhasesAndRests) {
   EXPECT_EQ(c.run.phase(), Phase::kWarmingUp);
   ASSERT_TRUE(c.run.start());
   EXPECT_EQ(c.run.phase(), Phase::kApproach);
-  EXPECT_FALSE(c.run.noise_known());
+  EXPECT_FALSE(c.run.phases().noise_known());
   EXPECT_EQ(c.run.background_moves(), nullptr);
 
   // A pass that measured nothing does not count.
@@ -225,10 +225,10 @@ TEST(SamplingRunAlone, GoesThroughItsPhasesAndRests) {
     c.run.follow_pass(c.run.end_pass(noise_known), true, false);
     EXPECT_EQ(c.run.phase(), Phase::kApproach);
   }
-  EXPECT_EQ(c.run.passes(), 1U);
+  EXPECT_EQ(c.run.phases().passes(), 1U);
   c.run.follow_pass(c.run.end_pass(true), true, false);
   EXPECT_EQ(c.run.phase(), Phase::kBurnIn);
-  EXPECT_TRUE(c.run.noise_known());
+  EXPECT_TRUE(c.run.phases().noise_known());
 
   // Two relaxations.
   c.ensemble.follow(0, true, nullptr);

@@ -1,0 +1,50 @@
+// Which rows of the window minibatches are drawn from.
+#ifndef WINDHOVER_RUNTIME_LEARNING_KNOWN_ROWS_H_
+#define WINDHOVER_RUNTIME_LEARNING_KNOWN_ROWS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/window/window_cursor.h"
+
+namespace windhover {
+
+// Those that the estimates behind the law hold: a row that the law does not know of, the first one
+// of a category, would throw a chain as far as the law was uncertain there. Where a sixteenth of
+// these have left the window all its rows are drawn from. Invariant: drawn() is in the window. One
+// thread writes.
+class KnownRows {
+ public:
+  struct Rows {
+    std::uint64_t first;
+    std::uint64_t end;
+  };
+
+  // The cursor outlives it.
+  explicit KnownRows(const WindowCursor& cursor) noexcept : cursor_(cursor) {}
+
+  // The rows [first, end) from here on.
+  void set(std::uint64_t first, std::uint64_t end) noexcept {
+    first_ = first;
+    end_ = end;
+  }
+  Rows drawn() const noexcept {
+    const std::uint64_t first = std::max(first_, cursor_.first());
+    const bool most = end_ > first && 16 * (end_ - first) >= 15 * (end_ - first_);
+    return most ? Rows{first, end_} : Rows{cursor_.first(), cursor_.head()};
+  }
+  bool has_newest() const noexcept { return drawn().end == cursor_.head(); }
+
+  // In the section that is open.
+  void visit_state(StateVisitor& visitor) noexcept { visitor.values(first_, end_); }
+
+ private:
+  const WindowCursor& cursor_;
+  std::uint64_t first_ = 0;
+  std::uint64_t end_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_KNOWN_ROWS_H_

@@ -1,0 +1,57 @@
+// Which phase the chains are in.
+#ifndef WINDHOVER_RUNTIME_LEARNING_RUN_PHASE_H_
+#define WINDHOVER_RUNTIME_LEARNING_RUN_PHASE_H_
+
+#include <cstdint>
+
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/learning/learner.h"
+
+namespace windhover {
+
+// Invariant: phases follow one another as Learner says, and passes() are those since chains began.
+// One thread.
+class RunPhase {
+ public:
+  using Phase = Learner::Phase;
+
+  Phase now() const noexcept { return phase_; }
+  bool sampling() const noexcept { return phase_ == Phase::kSampling; }
+  bool noise_known() const noexcept { return phase_ == Phase::kBurnIn || sampling(); }
+  std::uint64_t passes() const noexcept { return passes_; }
+
+  // Chains begin.
+  void start() noexcept {
+    phase_ = Phase::kApproach;
+    passes_ = 0;
+  }
+  void start_over() noexcept { phase_ = Phase::kWarmingUp; }
+  // A pass over the window ended, which has measured C or not. Whether it is the second one that
+  // has: the approach is over.
+  bool end_pass(bool noise_known) noexcept {
+    passes_ = noise_known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
+    const bool approached = phase_ == Phase::kApproach && passes_ >= 2;
+    if (approached) phase_ = Phase::kBurnIn;
+    return approached;
+  }
+  // It takes so many relaxations until chains have forgotten the law that they came by.
+  void begin_burn_in(double relaxations) noexcept { burn_in_ = relaxations; }
+  // Chains have moved for so long. Whether the burn-in is over. REQUIRES: it is not yet.
+  bool burn(double relaxations) noexcept {
+    if (!((burn_in_ -= relaxations) <= 0)) return false;
+    phase_ = Phase::kSampling;
+    return true;
+  }
+
+  // In the section that is open.
+  void visit_state(StateVisitor& visitor) noexcept { visitor.values(phase_, passes_, burn_in_); }
+
+ private:
+  Phase phase_ = Phase::kWarmingUp;
+  std::uint64_t passes_ = 0;
+  double burn_in_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_RUN_PHASE_H_
