@@ -29,7 +29,7 @@ LearnerView RowBlockLearner::view() const noexcept {
 // The slot that is filled next, with the draws that are served.
 Posterior& RowBlockLearner::begin_publish() noexcept {
   Posterior& posterior = snapshots_.begin_publish();
-  posterior.shared = draws_.served();
+  posterior.shared = groups_.served();
   posterior.dimension = config_.model.dimension();
   posterior.draws = config_.retained_draws;
   return posterior;
@@ -57,13 +57,13 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p = Provenance{};
   p.snapshot_id = snapshot_id_;
   p.horizon = config_.horizon;
-  p.sequence = shown_head_;
+  p.sequence = groups_.served_head();
   p.n_seen = cursor_.head();
   p.n_eff = cursor_.rows() + static_cast<std::uint64_t>(sampler_.prior().past().worth());
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
   // Chains know at least as much as independent ones do; the draws of one are hardly so.
-  const bool sampling = phase_ == Phase::kSampling && draws_shown_;
+  const bool sampling = phase_ == Phase::kSampling && !groups_.behind();
   p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
   p.r_hat = p.r_hat_chance = p.autocorrelation_time = kNotCompared;
   p.draws_per_observation = replay_ratio_.value();

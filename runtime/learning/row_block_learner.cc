@@ -12,9 +12,6 @@ namespace windhover {
 
 namespace {
 
-// While no rows come chains go on for so many times what rows grant: those that began as draws from
-// the prior have then, at R = 4, made 16 passes.
-constexpr double kSpare = 3;
 // Of rows with weights, or of numbers, so many times more: as many as they count as, and the most
 // while chains have still to contract, which they do the slower the more rows count as.
 constexpr double kMostSpare = 16;
@@ -51,14 +48,16 @@ RowBlockLearner::RowBlockLearner(Arena& arena, const EngineConfig& config, Windo
       cursor_(window),
       sampler_(arena, config.model, config.sampler.chains, window.capacity(), config.seed,
                condenses_past(config) ? config.window_size : 0),
-      draws_(arena, config.model.dimension(), config.sampler.chains, config.retained_draws,
-             config.seed) {}
+      units_(config_, cursor_),
+      groups_(arena, config.model.dimension(), config.sampler.chains, config.retained_draws,
+              config.seed),
+      credit_(config.draws_per_observation) {}
 
 void RowBlockLearner::reset() noexcept {
   sampler_.reset();
-  units_known_ = config_.standardize_target != Standardize::kColdStart;
+  units_.reset();
   sampler_.set_units(given_target_units(config_));
-  draws_.reset();
+  groups_.reset();
   publish();
 }
 
@@ -72,18 +71,25 @@ void RowBlockLearner::take_head(std::uint64_t head) noexcept {
   tell_head(head);
   const std::uint64_t first = cursor_.first_at(head);
   const auto leave = [&](std::uint64_t row) { sampler_.leave(cursor_.row(row), slot_of(row)); };
-  if (units_known_) for_rows(cursor_.first(), std::min(first, before), leave);
+  if (units_.known()) for_rows(cursor_.first(), std::min(first, before), leave);
   cursor_.advance(head);
-  const bool begins = !units_known_;
-  if (begins) find_units();
-  if (units_known_) enter_rows(begins ? first : std::max(first, before));
-  const bool again = units_known_ && !begins && units_are_off(before);
+  const bool begins = !units_.known();
+  if (begins && units_.find()) sampler_.set_units(units_.of_rows());
+  if (units_.known()) enter_rows(begins ? first : std::max(first, before));
+  const bool again = units_.known() && !begins && units_.are_off(sampler_, before);
   if (again) start_over();
   const auto rows = static_cast<double>(cursor_.rows());
   const double fresh = begins || again ? rows : static_cast<double>(head - before);
-  const double target = config_.draws_per_observation;
-  owed_ = std::min(owed_ + target * fresh, target * rows);
-  spare_ = std::min(spare_ + kSpare * target * fresh, kSpare * target * rows);
+  credit_.grant(fresh, rows);
+}
+
+// In the units of the rows that are there, as if all had come now.
+void RowBlockLearner::start_over() noexcept {
+  sampler_.reset();
+  sampler_.set_units(units_.of_rows());
+  phase_ = Phase::kWarmingUp;
+  groups_.start_over();
+  enter_rows(cursor_.first());
 }
 
 // The window's rows from `first` on.
@@ -116,26 +122,11 @@ void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use
   sampler_.ahead().forget();
 }
 
-// Whether all that rows have granted has been made, and what is made now is for draws that are
-// further apart.
-bool RowBlockLearner::resting() const noexcept {
-  return owed_ < 1 && config_.draws_per_observation > 0;
-}
-
-// What rows grant is made first, and when none come what they grant beside it.
-std::uint32_t RowBlockLearner::moves_due() const noexcept {
-  if (cursor_.rows() == 0 || !units_known_) return 0;
-  constexpr double kMost = kMovesARound;
-  if (config_.draws_per_observation == 0) return kMovesARound;
-  if (!resting()) return static_cast<std::uint32_t>(std::min(owed_, kMost));
-  if (cursor_.fresh() > 0) return 0;
-  return static_cast<std::uint32_t>(std::min(spare_ * moves_a_spare_, kMost));
-}
-
 // For each that is spare: as the rows are now, whatever those weighed that have gone.
 double RowBlockLearner::spare_moves() const noexcept {
   if (!sampler_.weighs_rows()) {
-    return std::clamp(kMostPasses / (kSpare * config_.draws_per_observation), 1.0, kMostSpare);
+    return std::clamp(kMostPasses / (MoveCredit::kSpare * config_.draws_per_observation), 1.0,
+                      kMostSpare);
   }
   if (!(spread() < kContracted)) return kMostSpare;
   return std::clamp(sampler_.weights().mean(), 1.0, kMostSpare);
@@ -144,34 +135,32 @@ double RowBlockLearner::spare_moves() const noexcept {
 void RowBlockLearner::spend(std::uint32_t moves) noexcept {
   const auto spent = static_cast<double>(moves);
   drawn_ += spent;
-  unretained_ += moves;
-  if (resting()) {
-    spare_ = std::max(spare_ - spent / moves_a_spare_, 0.0);
-  } else {
-    owed_ = std::max(owed_ - spent, 0.0);
-    replay_ratio_.drew(spent);
-  }
-  replay_ratio_.update(cursor_.head(), cursor_.rows(), std::min(owed_, double{kMovesARound}));
+  groups_.count_moves(moves);
+  if (credit_.spend(spent)) replay_ratio_.drew(spent);
+  replay_ratio_.update(cursor_.head(), cursor_.rows(),
+                       std::min(credit_.owed(), double{kMovesARound}));
 }
 
 // One round: rows have come in, every chain moves on some of the window's, and now and then where
 // they stand is retained. false: there is nothing to do.
 bool RowBlockLearner::do_round() noexcept {
-  moves_a_spare_ = spare_moves();
-  const std::uint32_t moves = moves_due();
-  const bool idle = moves == 0 && cursor_.fresh() == 0;
-  if (idle && unretained_ == 0 && retained_head_ == cursor_.head()) {
+  credit_.stretch_spare(spare_moves());
+  const bool moving = cursor_.rows() > 0 && units_.known();
+  const bool fresh = cursor_.fresh() > 0;
+  const std::uint32_t moves = moving ? credit_.due(kMovesARound, fresh) : 0;
+  const bool idle = moves == 0 && !fresh;
+  if (idle && groups_.unretained() == 0 && !groups_.rows_came(cursor_.head())) {
     // What could not be shown is, once readers have let go.
-    return !draws_shown_ && show_draws();
+    return groups_.behind() && show_draws();
   }
   if (moves > 0) {
     move_chains(moves);
-    const std::uint32_t each = resting() ? 1 : kMovesABoundRow;
+    const std::uint32_t each = credit_.resting() ? 1 : kMovesABoundRow;
     follow_bound((moves + each - 1) / each);
     spend(moves);
   }
   ++round_;
-  if (idle || unretained_ >= moves_between_draws()) retain();
+  if (idle || groups_.unretained() >= moves_between_draws()) retain();
   return true;
 }
 
@@ -217,7 +206,7 @@ void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
   const auto met = static_cast<double>(sampler_.positions().met().size());
   const double columns = met / (kColumnsATouch * sampler_.rows().mean_nonzeros());
-  const bool rows_came = retained_head_ != cursor_.head();
+  const bool rows_came = groups_.rows_came(cursor_.head());
   return std::max({std::uint64_t{kMovesARound}, cursor_.rows() / (rows_came ? kDrawsAPass : 1),
                    static_cast<std::uint64_t>(columns)});
 }
@@ -225,39 +214,16 @@ std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
 // Where the chains stand becomes draws, as of now.
 void RowBlockLearner::retain() noexcept {
   sampler_.retain();
-  // One more group where the newest is far enough from the one before. Otherwise in its place; but
-  // until there are as many as are served each takes the place of one from before any rows.
-  const bool apart = 2 * newest_moves_ >= moves_between_draws();
-  newest_moves_ = apart ? unretained_ : newest_moves_ + unretained_;
-  if (apart) ++groups_;
-  const bool still_to_leave = !draws_shown_ && leaves_ == DrawTable::InPlaceOf::kOldest;
-  const bool oldest_leaves = apart || still_to_leave || phase_ != Phase::kSampling;
-  leaves_ = oldest_leaves ? DrawTable::InPlaceOf::kOldest : DrawTable::InPlaceOf::kNewest;
-  unretained_ = 0;
-  retained_head_ = cursor_.head();
-  if (groups_ >= draws_.count() && spread() < Consistency::kTolerance) phase_ = Phase::kSampling;
-  draws_shown_ = false;
+  groups_.retain(cursor_.head(), moves_between_draws(), phase_ == Phase::kSampling);
+  if (groups_.full() && spread() < Consistency::kTolerance) phase_ = Phase::kSampling;
   if (!show_draws()) publish();  // what is served says that it is of before
 }
 
-// The draws that were retained last are served; false: readers hold all groups that could be
-// written, and the learner goes on without.
+// The draws that were retained last are served; false: the learner goes on without.
 bool RowBlockLearner::show_draws() noexcept {
-  const int group = free_group();
-  if (group < 0) return false;
-  const auto g = static_cast<std::uint32_t>(group);
-  sampler_.copy_to(draws_.group(g), draws_.stride());
-  draws_.serve(g, leaves_);
-  draws_shown_ = true;
-  shown_head_ = retained_head_;
+  if (!groups_.show(sampler_, snapshots_)) return false;
   publish();
   return true;
-}
-
-int RowBlockLearner::free_group() noexcept {
-  draws_.release_all();
-  snapshots_.for_each_held([this](const Posterior& held) { draws_.hold(held.shared); });
-  return draws_.free_group();
 }
 
 // Observed variance of the chains over predicted: around their centre, and of that around the
@@ -268,13 +234,18 @@ double RowBlockLearner::spread() const noexcept {
 
 void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("row block learner", 2);
-  visitor.values(phase_, round_, owed_, spare_, drawn_, unretained_, retained_head_, bound_row_,
-                 newest_moves_, groups_, leaves_, draws_shown_, shown_head_, snapshot_id_);
-  if (config_.standardize_target == Standardize::kColdStart) visitor.value(units_known_);
+  visitor.values(phase_, round_);
+  credit_.visit_state(visitor);
+  visitor.value(drawn_);
+  groups_.visit_retained(visitor);
+  visitor.value(bound_row_);
+  groups_.visit_served(visitor);
+  visitor.value(snapshot_id_);
+  units_.visit_state(visitor);
   cursor_.visit_state(visitor);
   replay_ratio_.visit_state(visitor);
   sampler_.visit_state(visitor);
-  draws_.visit_state(visitor);
+  groups_.visit_draws(visitor);
   std::int64_t age = clock_.now_ns() - published_ns_;
   visitor.value(age);
   if (!visitor.restores()) return snapshots_.published()->visit_state(visitor);

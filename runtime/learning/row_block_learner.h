@@ -11,9 +11,11 @@
 #include "windhover/platform/counters.h"
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/learning/block_units.h"
 #include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/move_credit.h"
 #include "windhover/runtime/learning/replay_ratio.h"
-#include "windhover/runtime/posterior/draw_table.h"
+#include "windhover/runtime/learning/served_groups.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/window/window_cursor.h"
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
@@ -62,12 +64,8 @@ class RowBlockLearner final : public Learner {
   std::uint32_t slot_of(std::uint64_t row) const noexcept {
     return static_cast<std::uint32_t>(row % cursor_.capacity());
   }
-  void find_units() noexcept;
-  bool units_are_off(std::uint64_t before) const noexcept;
   void start_over() noexcept;
   void enter_rows(std::uint64_t row) noexcept;
-  bool resting() const noexcept;
-  std::uint32_t moves_due() const noexcept;
   double spare_moves() const noexcept;
   void spend(std::uint32_t moves) noexcept;
   void move_chains(std::uint32_t moves) noexcept;
@@ -78,7 +76,6 @@ class RowBlockLearner final : public Learner {
   std::uint64_t moves_between_draws() const noexcept;
   void retain() noexcept;
   bool show_draws() noexcept;
-  int free_group() noexcept;
   double spread() const noexcept;
   Posterior& begin_publish() noexcept;
   void describe(Posterior& posterior) const noexcept;
@@ -89,26 +86,16 @@ class RowBlockLearner final : public Learner {
   Clock& clock_;
   WindowCursor cursor_;
   RowBlockLangevin sampler_;
-  DrawTable draws_;
+  BlockUnits units_;
+  ServedGroups groups_;
+  MoveCredit credit_;
   ReplayRatio replay_ratio_;
 
   Phase phase_ = Phase::kWarmingUp;
-  bool units_known_ = true;          // of y; before, the sampler holds no rows
-  double owed_ = 0;                  // moves of each chain that rows have granted, ...
-  double spare_ = 0;                 // ... and more of them, for when no rows come
-  double drawn_ = 0;                 // moves of each chain so far
-  std::uint64_t unretained_ = 0;     // of these since draws were retained
-  std::uint64_t retained_head_ = 0;  // rows below it are in the newest of them
-  std::uint64_t newest_moves_ = 0;   // between the newest that are served and those before
-  std::uint64_t groups_ = 0;         // of draws since the beginning
-  // What the last that were retained take the place of, once readers are not in the way.
-  DrawTable::InPlaceOf leaves_ = DrawTable::InPlaceOf::kOldest;
-  bool draws_shown_ = true;       // they are served
-  std::uint64_t shown_head_ = 0;  // rows below it are in the newest that are served
-  std::uint64_t bound_row_ = 0;   // the next one of the bound's pass
+  double drawn_ = 0;             // moves of each chain so far
+  std::uint64_t bound_row_ = 0;  // the next one of the bound's pass
   std::uint64_t snapshot_id_ = 0;
   std::int64_t published_ns_ = 0;
-  double moves_a_spare_ = 1;                         // of this round
   std::array<std::uint32_t, kMovesARound> slots_{};  // scratch
 };
 

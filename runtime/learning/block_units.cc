@@ -1,11 +1,11 @@
-// In which units a learner of many sparse columns sees y.
+#include "windhover/runtime/learning/block_units.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <span>
 
-#include "windhover/runtime/learning/row_block_learner.h"
 #include "windhover/runtime/window/row_scan.h"
 #include "windhover/samplers/registry.h"
 
@@ -32,17 +32,22 @@ double median(std::span<double> numbers) noexcept {
 
 }  // namespace
 
-// Of y, once there are rows enough to tell.
-void RowBlockLearner::find_units() noexcept {
-  const std::uint64_t wanted = std::clamp(config_.window_size / 4, kLeastUnitsRows, kUnitsRows);
-  if (cursor_.rows() < wanted) return;
-  units_known_ = true;
-  sampler_.set_units(RowScan::target_units(config_, cursor_));
+void BlockUnits::reset() noexcept {
+  known_ = config_.standardize_target != Standardize::kColdStart;
 }
 
-// Whether y has another scale now than the rows said that its units are of. Looked at whenever
-// there are twice as many rows, and once the first has left four times a window.
-bool RowBlockLearner::units_are_off(std::uint64_t before) const noexcept {
+bool BlockUnits::find() noexcept {
+  const std::uint64_t wanted = std::clamp(config_.window_size / 4, kLeastUnitsRows, kUnitsRows);
+  known_ = cursor_.rows() >= wanted;
+  return known_;
+}
+
+TargetTransform BlockUnits::of_rows() const noexcept {
+  return RowScan::target_units(config_, cursor_);
+}
+
+// Looked at whenever there are twice as many rows, and once the first has left four times a window.
+bool BlockUnits::are_off(const RowBlockLangevin& sampler, std::uint64_t before) const noexcept {
   const bool looks = config_.standardize_target == Standardize::kColdStart &&
                      is_number(find_model(config_.model.name)->response);
   const std::uint64_t head = cursor_.head();
@@ -55,23 +60,14 @@ bool RowBlockLearner::units_are_off(std::uint64_t before) const noexcept {
   const std::uint64_t rows = cursor_.rows();
   const auto numbers = std::span(looked_at).first(std::min<std::size_t>(rows, kLookedAt));
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] = sampler_.distance_of(cursor_.row(first + i * rows / numbers.size()));
+    numbers[i] = sampler.distance_of(cursor_.row(first + i * rows / numbers.size()));
   }
   const double middle = median(numbers);
   for (double& number : numbers) number = std::abs(number - middle);
   const double spread = median(numbers);
   if (std::max(std::abs(middle), spread) > kFarthest) return true;
-  return spread < kNearest && kUnlike * RowScan::target_units(config_, cursor_).scale <
-                                  sampler_.noise().likelihood().units().scale;
-}
-
-// In the units of the rows that are there, as if all had come now.
-void RowBlockLearner::start_over() noexcept {
-  sampler_.reset();
-  sampler_.set_units(RowScan::target_units(config_, cursor_));
-  phase_ = Phase::kWarmingUp;
-  groups_ = newest_moves_ = 0;
-  enter_rows(cursor_.first());
+  return spread < kNearest &&
+         kUnlike * of_rows().scale < sampler.noise().likelihood().units().scale;
 }
 
 }  // namespace windhover

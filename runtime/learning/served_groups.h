@@ -1,0 +1,72 @@
+// Which groups of draws over many sparse columns are retained, and which are served.
+#ifndef WINDHOVER_RUNTIME_LEARNING_SERVED_GROUPS_H_
+#define WINDHOVER_RUNTIME_LEARNING_SERVED_GROUPS_H_
+
+#include <cstdint>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/snapshots.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/posterior/draw_table.h"
+#include "windhover/runtime/posterior/posterior.h"
+#include "windhover/samplers/row_blocks/row_block_langevin.h"
+
+namespace windhover {
+
+// Where the chains stand becomes a group of draws now and then; it takes the place of the oldest
+// that is served, or of the newest where that is too close to the one before.
+//
+// Invariant: served() are draws of rows below served_head(), and those that were retained last
+// unless readers were in the way, which behind() says. One thread.
+class ServedGroups {
+ public:
+  // See DrawTable.
+  ServedGroups(Arena& arena, std::uint32_t parameters, std::uint32_t chains, std::uint32_t draws,
+               std::uint64_t seed) noexcept
+      : table_(arena, parameters, chains, draws, seed) {}
+  void reset() noexcept { table_.reset(); }
+  // As if no group had been retained yet.
+  void start_over() noexcept { count_ = newest_moves_ = 0; }
+
+  // Each chain has made so many more moves; those since draws were retained.
+  void count_moves(std::uint64_t moves) noexcept { unretained_ += moves; }
+  std::uint64_t unretained() const noexcept { return unretained_; }
+  // Whether rows have come since then, now that there are those below `head`.
+  bool rows_came(std::uint64_t head) const noexcept { return retained_head_ != head; }
+  // Where the chains stand now is the newest, of the rows below `head`. `between`: moves that there
+  // are to be between two; `sampling`: as many as are served are of after the rows.
+  void retain(std::uint64_t head, std::uint64_t between, bool sampling) noexcept;
+  // As many have been retained as are served.
+  bool full() const noexcept { return count_ >= table_.count(); }
+
+  // What was retained last is served: where the chains stand. false: readers hold all groups that
+  // could be written.
+  bool show(const RowBlockLangevin& sampler, Snapshots<Posterior>& snapshots) noexcept;
+  bool behind() const noexcept { return !shown_; }
+  const SharedDraws& served() const noexcept { return table_.served(); }
+  std::uint64_t served_head() const noexcept { return shown_head_; }
+
+  // In the section that is open, each in its place; then the draws.
+  void visit_retained(StateVisitor& visitor) noexcept {
+    visitor.values(unretained_, retained_head_);
+  }
+  void visit_served(StateVisitor& visitor) noexcept {
+    visitor.values(newest_moves_, count_, leaves_, shown_, shown_head_);
+  }
+  void visit_draws(StateVisitor& visitor) noexcept { table_.visit_state(visitor); }
+
+ private:
+  DrawTable table_;
+  std::uint64_t unretained_ = 0;
+  std::uint64_t retained_head_ = 0;
+  std::uint64_t newest_moves_ = 0;  // between the newest and those before
+  std::uint64_t count_ = 0;         // since the beginning
+  // What the last that were retained take the place of, once readers are not in the way.
+  DrawTable::InPlaceOf leaves_ = DrawTable::InPlaceOf::kOldest;
+  bool shown_ = true;
+  std::uint64_t shown_head_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_SERVED_GROUPS_H_
