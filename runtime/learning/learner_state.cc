@@ -43,8 +43,10 @@ void WindowLearner::visit_state(StateVisitor& visitor) noexcept {
 
 void SinglePassLearner::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("learner", 2);
-  visitor.values(phase_, round_, seeded_, unrefreshed_rows_, refreshed_position_, lost_until_,
-                 dirty_, patient_until_, awaited_);
+  visitor.values(phase_, round_, seeded_, unrefreshed_rows_, refreshed_position_);
+  loss_.visit_state(visitor);
+  visitor.value(dirty_);
+  wait_.visit_state(visitor);
   mover_.weights().visit_state(visitor);
   cursor_.visit_state(visitor);
   estimator_.visit_state(visitor);

@@ -74,7 +74,7 @@ void SinglePassLearner::publish() noexcept {
   e.drifting = pass_.scores().drifting();
   e.dependent_rows = pass_.scores().autocorrelated();
   e.not_definite = estimator_.refresh_failed();
-  e.chains_lost = record_.relaxations() < lost_until_;
+  e.chains_lost = loss_.remembered(record_.relaxations());
   e.law_smallest = ratio.law_smallest;
   e.law_largest = ratio.law_largest;
   e.spread_smallest = ratio.smallest;

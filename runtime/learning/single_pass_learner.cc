@@ -23,12 +23,12 @@ SinglePassLearner::SinglePassLearner(Arena& arena, const EngineConfig& config, W
       running_(estimator_),
       pass_(arena, config, cursor_, estimator_),
       scan_(config_),
+      wait_(arena, config_, cursor_),
       cold_start_(arena, config_, cursor_, estimator_, pass_, scan_, counters),
       chains_(arena, config, config.model.dimension()),
       record_(arena, config, 0),
       mover_(arena, config, chains_, estimator_, counters),
-      publisher_(arena, config_, snapshots, clock, counters),
-      column_(arena.allocate<double>(static_cast<std::size_t>(rows_in_memory(config)))) {}
+      publisher_(arena, config_, snapshots, clock, counters) {}
 
 void SinglePassLearner::reset() noexcept {
   estimator_.reset(config_);
@@ -37,8 +37,7 @@ void SinglePassLearner::reset() noexcept {
   chains_.reset();
   record_.reset();
   gate_.reset();
-  patient_until_ = 2 * cold_start_rows(config_);
-  awaited_ = 0;
+  wait_.begin(cold_start_rows(config_));
   worker().model = model_;
   cold_start_.reset(model_);
   worker().gradient =
@@ -57,20 +56,8 @@ std::uint64_t SinglePassLearner::rows_wanted() const noexcept {
   if (phase_ != Phase::kWarmingUp) return static_cast<std::uint64_t>(minibatch_size());
   const std::uint64_t rows = cold_start_rows(config_);
   if (cursor_.head() < rows) return rows - cursor_.head();
-  if (cursor_.head() < awaited_) return awaited_ - cursor_.head();
+  if (wait_.wanted() > 0) return wait_.wanted();
   return cold_start_.running() || cold_start_.due() ? 0 : 1;
-}
-
-// A row far out among those that units and chains would begin with leaves memory before they do:
-// what it did to them would stay. Not for ever, where every hundredth row is such.
-bool SinglePassLearner::awaits_other_rows() noexcept {
-  const std::uint64_t rows = cold_start_rows(config_);
-  if (cursor_.head() < rows || cursor_.head() >= patient_until_) return false;
-  if (cursor_.head() >= awaited_) {
-    const std::uint64_t end = RowScan::end_of_far_rows(cursor_, *model_, column_);
-    awaited_ = end > cursor_.first() ? std::min(end + rows, patient_until_) : 0;
-  }
-  return cursor_.head() < awaited_;
 }
 
 // As many rows as a round takes in: what is beyond them is predicted when its turn comes.
@@ -103,7 +90,7 @@ bool SinglePassLearner::do_round() noexcept {
 bool SinglePassLearner::cold_start_round() noexcept {
   if (!cold_start_.running()) {
     if (!cold_start_.due()) return false;
-    if (awaits_other_rows()) {
+    if (wait_.awaits(*model_)) {
       if (cursor_.fresh() > 0) ++round_;
       return cursor_.fresh() > 0;
     }
@@ -124,11 +111,10 @@ bool SinglePassLearner::cold_start_round() noexcept {
 // mode under weights of its own. Chains start even where no mode was found: none of the rows that
 // come later would be taken before they have.
 void SinglePassLearner::start_chains(bool from_mode) noexcept {
-  if (!from_mode) note_loss();
+  if (!from_mode) loss_.note(record_.relaxations());
   counters_.add(RuntimeCounter::kColdStarts);
   phase_ = Phase::kApproach;
-  counters_.add(RuntimeCounter::kRowsSetAside,
-                cursor_.head() - (patient_until_ - cold_start_rows(config_)));
+  counters_.add(RuntimeCounter::kRowsSetAside, wait_.waited());
   scan_.freeze();
   // Of the rows to come nothing is known but the units.
   estimator_.set_target_variance(1);
@@ -149,18 +135,16 @@ bool SinglePassLearner::seed_chains() noexcept {
   if (model_->quadratic()) estimator_.sums().pass().add(*model_, rows, nullptr);
   mover_.seed(rows, round_, worker());
   seeded_ = last;
-  if (last == cursor_.head()) complete_seeding();
+  if (last == cursor_.head()) {
+    if (model_->quadratic()) estimator_.sums().end_pass();
+    refresh();
+    mover_.seed_noise(round_);
+    phase_ = Phase::kSampling;
+    compare_spread();
+    retain_chains();
+  }
   ++round_;
   return true;
-}
-
-void SinglePassLearner::complete_seeding() noexcept {
-  if (model_->quadratic()) estimator_.sums().end_pass();
-  refresh();
-  mover_.seed_noise(round_);
-  phase_ = Phase::kSampling;
-  compare_spread();
-  retain_chains();
 }
 
 void SinglePassLearner::take_in_rows() noexcept {
@@ -180,35 +164,18 @@ void SinglePassLearner::take_up(const RowBatch& batch) noexcept {
   const auto rows = static_cast<double>(batch.count);
   const double keep = mover_.weights().add(rows);
   if (add_to_sums(batch, keep)) {
-    follow_posterior(batch);
+    if (mover_.follow(batch, estimator_.way_from_before(), round_, worker())) {
+      record_.restart_spread(0);
+      record_.forget_ratio();
+    }
+    compare_spread();
+    retain_chains();
   } else if (mover_.move(batch, keep, round_, worker())) {
-    note_loss();
+    loss_.note(record_.relaxations());
   }
   counters_.add(RuntimeCounter::kSteps, chains_.size());
   counters_.add(RuntimeCounter::kExamples, chains_.size() * batch.count);
   if (record_.advance(rows / mover_.weights().effective()).passed(8, 0)) compare_spread();
-}
-
-// Rows that say much where next to nothing was known: a first row of a category, the end of a
-// collinearity. A step with the A of before would overshoot there, and one with the new A under a
-// weight of 0 would leave a chain as wide as the prior. The chains go to the points of the new
-// posterior that answer to where they stood instead, for all that these rows say, and the weights
-// then move them from there. Where the rows have refuted the posterior of before, nothing answers
-// to where they stood: they are draws of the new one.
-void SinglePassLearner::follow_posterior(const RowBatch& batch) noexcept {
-  constexpr double kRefuted = 15;  // a parameter; no one row that is taken up goes beyond 10
-  if (estimator_.way_from_before() > kRefuted * estimator_.done().dimension()) {
-    for (Chain& chain : chains_.all()) {
-      chains_.place(chain, estimator_, (round_ << 16) + chain.index + 1);
-    }
-    record_.restart_spread(0);
-    record_.forget_ratio();
-  } else {
-    chains_.transport(estimator_, 0, nullptr);
-    mover_.reweigh(batch, round_, worker());
-  }
-  compare_spread();
-  retain_chains();
 }
 
 // Whether these rows alone have made the posterior another.
@@ -224,7 +191,14 @@ bool SinglePassLearner::add_to_sums(const RowBatch& batch, double keep) noexcept
   const auto rows = static_cast<double>(batch.count);
   unrefreshed_rows_ += rows;
   const bool strained = !quadratic && running_.strained(rows);
-  if (strained) return refresh_at_mode(batch);
+  if (strained) {
+    const bool done = end_refresh(running_.refresh_at_mode(
+        *model_, batch, mover_.weights().effective(), scan_.target_variance()));
+    if (done) {
+      estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
+    }
+    return done;
+  }
   estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
   if (running_.outgrown()) return refresh();
   if (config_.model.weight && running_.heavy(rows)) (void)refresh();
@@ -233,15 +207,6 @@ bool SinglePassLearner::add_to_sums(const RowBatch& batch, double keep) noexcept
 
 bool SinglePassLearner::refresh() noexcept {
   return end_refresh(running_.refresh(mover_.weights().effective(), scan_.target_variance()));
-}
-
-bool SinglePassLearner::refresh_at_mode(const RowBatch& batch) noexcept {
-  const bool done = end_refresh(running_.refresh_at_mode(
-      *model_, batch, mover_.weights().effective(), scan_.target_variance()));
-  if (done) {
-    estimator_.noise().measured().add_rows(*model_, batch, estimator_.laplace().mean());
-  }
-  return done;
 }
 
 bool SinglePassLearner::end_refresh(Status status) noexcept {
@@ -261,22 +226,21 @@ bool SinglePassLearner::end_refresh(Status status) noexcept {
 // one of theirs the answers of before stand, as those of a learner that is warming up.
 void SinglePassLearner::start_over() noexcept {
   phase_ = Phase::kWarmingUp;
-  patient_until_ = cursor_.head() + cold_start_rows(config_);
-  awaited_ = 0;
+  wait_.begin(cursor_.head());
   gate_.reset();
   scan_.thaw();
   estimator_.start_over();
   cold_start_.start_over();
   record_.begin();
   record_.restart_spread(0);
-  lost_until_ = 0;
+  loss_.forget();
   unrefreshed_rows_ = 0;
   publisher_.withdraw();
   dirty_ = false;
 }
 
 void SinglePassLearner::recover_chains() noexcept {
-  if (mover_.recover(round_)) note_loss();
+  if (mover_.recover(round_)) loss_.note(record_.relaxations());
 }
 
 void SinglePassLearner::retain_chains() noexcept {

@@ -10,6 +10,8 @@
 #include "windhover/runtime/learning/chain_record.h"
 #include "windhover/runtime/learning/chain_set.h"
 #include "windhover/runtime/learning/cold_start.h"
+#include "windhover/runtime/learning/far_rows_wait.h"
+#include "windhover/runtime/learning/last_loss.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/runtime/learning/replay_ratio.h"
 #include "windhover/runtime/learning/row_gate.h"
@@ -48,19 +50,14 @@ class SinglePassLearner final : public Learner {
   bool publication_due() const noexcept override { return publisher_.due(); }
   void publish() noexcept override;
   bool cold_start_round() noexcept;
-  bool awaits_other_rows() noexcept;
   void start_chains(bool from_mode) noexcept;
   bool seed_chains() noexcept;
-  void complete_seeding() noexcept;
   std::uint64_t rows_wanted() const noexcept;
   void take_in_rows() noexcept;
   void take_up(const RowBatch& batch) noexcept;
   bool add_to_sums(const RowBatch& batch, double keep) noexcept;
-  void follow_posterior(const RowBatch& batch) noexcept;
   void start_over() noexcept;
-  void note_loss() noexcept { lost_until_ = record_.relaxations() + 1; }
   bool refresh() noexcept;
-  bool refresh_at_mode(const RowBatch& batch) noexcept;
   bool end_refresh(Status status) noexcept;
   void recover_chains() noexcept;
   void retain_chains() noexcept;
@@ -81,10 +78,12 @@ class SinglePassLearner final : public Learner {
   RowGate gate_;
   WindowPass pass_;  // of the cold start
   RowScan scan_;
+  FarRowsWait wait_;
   ColdStart cold_start_;
   ChainSet chains_;
   ChainRecord record_;
   SinglePassMover mover_;
+  LastLoss loss_;
   ReplayRatio replay_ratio_;
   Publisher publisher_;
 
@@ -92,10 +91,6 @@ class SinglePassLearner final : public Learner {
   std::uint64_t seeded_ = 0;              // rows below, of the cold start, have moved the chains
   double unrefreshed_rows_ = 0;           // in the sums, not in the estimates
   std::uint64_t refreshed_position_ = 0;  // rows below are in the estimates
-  std::uint64_t patient_until_ = 0;       // rows at which a cold start takes those in memory
-  std::uint64_t awaited_ = 0;             // rows at which those far out have left memory
-  std::span<double> column_;              // a number for each row in memory: scratch
-  double lost_until_ = 0;                 // when a lost chain is forgotten, in relaxations
 };
 
 }  // namespace windhover

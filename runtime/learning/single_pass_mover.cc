@@ -86,6 +86,20 @@ void SinglePassMover::reweigh(const RowBatch& rows, std::uint64_t round,
   }
 }
 
+bool SinglePassMover::follow(const RowBatch& rows, double way, std::uint64_t round,
+                             LearnerWorker& worker) noexcept {
+  constexpr double kRefuted = 15;  // a parameter; no one row that is taken up goes beyond 10
+  if (way > kRefuted * estimator_.done().dimension()) {
+    for (Chain& chain : chains_.all()) {
+      chains_.place(chain, estimator_, (round << 16) + chain.index + 1);
+    }
+    return true;
+  }
+  chains_.transport(estimator_, 0, nullptr);
+  reweigh(rows, round, worker);
+  return false;
+}
+
 bool SinglePassMover::recover(std::uint64_t round) noexcept {
   bool lost = false;
   for (Chain& chain : chains_.all()) {

@@ -40,6 +40,15 @@ class SinglePassMover {
   // One move of every chain on fresh rows, which weights().add() has counted; `keep` is what it
   // returned. Whether chains diverged: they start again as fresh draws.
   bool move(const RowBatch& rows, double keep, std::uint64_t round, LearnerWorker& worker) noexcept;
+  // Rows that have made the posterior another say much where next to nothing was known: a first row
+  // of a category, the end of a collinearity. A step with the A of before would overshoot there,
+  // and one with the new A under a weight of 0 would leave a chain as wide as the prior. The chains
+  // go to the points of the new posterior that answer to where they stood instead, for all that
+  // these rows say, and the weights then move them from there. Where the rows have refuted the
+  // posterior of before, nothing answers to where they stood: they are draws of the new one. `way`:
+  // Estimator::way_from_before(). Whether they were refuted.
+  bool follow(const RowBatch& rows, double way, std::uint64_t round,
+              LearnerWorker& worker) noexcept;
   // Chains that stand around the mode of all rows, these among them: what the weights of these, or
   // the noise in their place, would have done to them beside.
   void reweigh(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
