@@ -31,6 +31,7 @@
 #include "windhover/tools/daemon/learners.h"
 #include "windhover/tools/daemon/notifier.h"
 #include "windhover/tools/daemon/order_refusal.h"
+#include "windhover/tools/daemon/start_report.h"
 #include "windhover/tools/daemon/watcher.h"
 #include "windhover/tools/daemon/web_manual.h"
 #include "windhover/tools/error.h"
@@ -39,17 +40,6 @@
 namespace windhover {
 namespace {
 
-// A sentence may be longer than a line of the log: then it is several.
-void warn(DaemonLog& log, std::string_view sentence) {
-  constexpr std::size_t kMost = 160;
-  while (!sentence.empty()) {
-    std::size_t size = sentence.size();
-    if (size > kMost) size = std::min(sentence.rfind(' ', kMost), kMost);
-    log.write(log.line(LogLevel::kWarning, "warning").add("text", sentence.substr(0, size)));
-    sentence.remove_prefix(std::min(size + 1, sentence.size()));
-  }
-}
-
 void warn_about(DaemonLog& log, const char* thread, std::uint32_t warnings) {
   if ((warnings & kThreadNotPinned) != 0) {
     warn(log, fmt::format("the {} thread could not be pinned", thread));
@@ -57,24 +47,6 @@ void warn_about(DaemonLog& log, const char* thread, std::uint32_t warnings) {
   if ((warnings & kThreadNotPrioritised) != 0) {
     warn(log, fmt::format("the {} thread could not get its real-time priority", thread));
   }
-}
-
-// Where one endpoint listens, as a client writes it.
-std::string address_text(const ListenConfig& listen, std::uint16_t port) {
-  std::string text;
-  if (!listen.tcp_address.empty()) {
-    const bool v6 = listen.tcp_address.find(':') != std::string_view::npos;
-    text = fmt::format("{}{}{}:{}", v6 ? "[" : "", listen.tcp_address, v6 ? "]" : "", port);
-  }
-  if (!listen.unix_path.empty()) {
-    text += fmt::format("{}unix:{}", text.empty() ? "" : ",", listen.unix_path);
-  }
-  return text;
-}
-
-// " http=ADDR", or nothing.
-std::string http_text(const HttpConfig& http, const Server& server) {
-  return http.enabled() ? " http=" + address_text(http.listen, server.http_port()) : "";
 }
 
 // Blocked before any thread starts, so that every thread inherits it and only the watcher sees the
@@ -116,56 +88,6 @@ void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
                         "from the one before",
                         server.model_name(model),
                         words_of(status, server.checkpoints(model).error_number.load())));
-}
-
-// Rows that the folder holds, of all models.
-std::uint64_t kept_rows(const DurableConfig& durable, const Server& server) {
-  std::uint64_t rows = 0;
-  for (std::size_t i = 0; i < server.models(); ++i) {
-    rows += durable.log ? server.log(i).durable_head.load() : server.checkpoints(i).head.load();
-  }
-  return rows;
-}
-
-// " kept=FOLDER durability=logged recovered=N rows", or nothing.
-std::string kept_text(const DurableConfig& durable, const Server& server) {
-  if (!durable.enabled()) return "";
-  return fmt::format(" kept={} durability={} recovered={} rows", durable.folder,
-                     durable.log ? "logged" : "memory", kept_rows(durable, server));
-}
-
-// "horizon=window rows=...", or "models=3".
-std::string served_text(const DaemonModels& models) {
-  if (models.several()) return fmt::format("models={}", models.all().size());
-  return horizon_text(*models.all().front().config);
-}
-
-// What is served and of what size; nothing that must not be read by others.
-void log_start(DaemonLog& log, const DaemonModels& models, const std::string& file) {
-  LogLine start = log.line(LogLevel::kInfo, "start");
-  start.add("version", WINDHOVER_VERSION).add("pid", ::getpid()).add("config", file);
-  start.add("models", models.all().size());
-  log.write(start.add("block_bytes", models.block_bytes()));
-  for (const DaemonModels::Model& model : models.all()) {
-    const EngineConfig engine = with_defaults(model.config->engine());
-    LogLine line = log.line(LogLevel::kInfo, "configuration");
-    line.add("model", model.name).add("likelihood", engine.model.name);
-    line.add("features", engine.model.features).add("horizon", to_string(engine.horizon));
-    line.add("window_size", engine.window_size).add("sampler", engine.sampler.name);
-    if (!model.follows.empty()) line.add("follows", model.follows);
-    log.write(line.add("engine_bytes", model.config->engine_bytes()));
-  }
-}
-
-void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server) {
-  LogLine line = log.line(LogLevel::kInfo, "ready");
-  line.add("observe", address_text(config.observe, server.observe_port()));
-  line.add("query", address_text(config.query, server.query_port()));
-  if (config.http.enabled()) {
-    line.add("http", address_text(config.http.listen, server.http_port()));
-  }
-  if (config.durable.enabled()) line.add("kept_rows", kept_rows(config.durable, server));
-  log.write(line);
 }
 
 [[noreturn]] void end_without(std::string_view thread, DaemonLog& log) {
@@ -279,7 +201,7 @@ void serve(const DaemonModels& models, const std::string& file) {
   const ServerConfig config = models.common().server();
   Notifier notifier;
   DaemonLog log(process.log);
-  log_start(log, models, file);
+  log_start(log, models, file, WINDHOVER_VERSION);
   for (const std::string& text : put_right) warn(log, text);
   take_memory_for_tls(config, process);
   Block block(models);
@@ -306,11 +228,7 @@ void serve(const DaemonModels& models, const std::string& file) {
   start_server(*server, process, log);
   if (!ok(added.start())) throw RunError("the thread that adds models could not be started");
 
-  const std::string ready =
-      fmt::format("ready observe={} query={}{} block={} bytes{} {}\n",
-                  address_text(config.observe, server->observe_port()),
-                  address_text(config.query, server->query_port()), http_text(config.http, *server),
-                  models.block_bytes(), kept_text(config.durable, *server), served_text(models));
+  const std::string ready = ready_line(models, config, *server);
   log_ready(log, config, *server);
   notifier.ready();
   // Counted from before the line is out: who has read it may send rows at once.
