@@ -2,7 +2,12 @@
 #ifndef WINDHOVER_TESTS_TOOLS_KEPT_SUPPORT_H_
 #define WINDHOVER_TESTS_TOOLS_KEPT_SUPPORT_H_
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -10,6 +15,9 @@
 
 #include "windhover/tests/io/durable/server_on_disk.h"
 #include "windhover/tests/temporary_folder.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/kept/export_rows.h"
+#include "windhover/tools/kept/kept_log.h"
 
 namespace windhover::testing {
 
@@ -61,6 +69,33 @@ inline void flip_in_log(const std::string& folder, double value, std::size_t occ
   for (; occurrence > 0 && at != std::string::npos; --occurrence) at = content.find(bits, at + 1);
   ASSERT_NE(at, std::string::npos);
   flip(path, static_cast<std::streamoff>(at));
+}
+
+// Written once, only read by the tests.
+inline const std::string& history() {
+  static const std::string path = folder_with_history("history");
+  return path;
+}
+
+// All that is exported of a folder, as text.
+inline std::string exported(const std::string& path, const ExportOptions& options = {}) {
+  const std::string csv = temporary_path("exported.csv");
+  std::FILE* file = std::fopen(csv.c_str(), "w");
+  KeptFolder folder(path);
+  (void)export_rows(folder, options, file, [](std::uint64_t) {});
+  std::fclose(file);
+  std::ifstream in(csv);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// What an action said that failed as it ran.
+inline std::string failure_of(const auto& action) {
+  try {
+    action();
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "nothing failed";
 }
 
 }  // namespace windhover::testing

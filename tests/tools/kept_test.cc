@@ -1,13 +1,10 @@
-// Folders that a server has written, read and copied.
+// Folders that a server has written, and read: checkpoints, the log, rows exported.
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,8 +13,7 @@
 #include "windhover/io/producer_table.h"
 #include "windhover/tests/tools/kept_support.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/client/durable_text.h"
-#include "windhover/tools/kept/copy_history.h"
+#include "windhover/tools/kept/checkpoint_contents.h"
 #include "windhover/tools/kept/export_rows.h"
 #include "windhover/tools/kept/kept_log.h"
 #include "windhover/tools/kept/kept_text.h"
@@ -25,40 +21,8 @@
 namespace windhover::testing::kept_test {
 namespace {
 
-const CopyProgress kSilent = [](double, const std::string&) {};
-
-std::string failure_of(const auto& action) {
-  try {
-    action();
-  } catch (const RunError& error) {
-    return error.what();
-  }
-  return "nothing failed";
-}
-
-CopyReport copy(const std::string& from, const std::string& to, const CopyOptions& options = {}) {
-  KeptFolder folder(from);
-  return copy_history(folder, to, options, kSilent);
-}
-
-std::string exported(const std::string& path, const ExportOptions& options = {}) {
-  const std::string csv = temporary_path("exported.csv");
-  std::FILE* file = std::fopen(csv.c_str(), "w");
-  KeptFolder folder(path);
-  (void)export_rows(folder, options, file, [](std::uint64_t) {});
-  std::fclose(file);
-  std::ifstream in(csv);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::size_t lines(const std::string& text) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-}
-
-// Written once, only read by the tests.
-const std::string& history() {
-  static const std::string path = folder_with_history("history");
-  return path;
 }
 
 TEST(KeptText, Numbers) {
@@ -212,197 +176,6 @@ TEST(ExportRows, TrialsOfABinomialModel) {
   ServerLife life(server_on_disk(path), engine);
   ASSERT_TRUE(life.opens()) << life.error();
   EXPECT_TRUE(eventually([&] { return life.engine().head() == 2; }));
-}
-
-TEST(Backup, IsServedAsTheOriginalWas) {
-  const std::string to = temporary_path("backup");
-  const CopyReport report = copy(history(), to);
-  EXPECT_EQ(report.rows, 3'000U);
-  EXPECT_EQ(report.checkpoint_head, 2'000U);
-  EXPECT_EQ(report.producers, (Producers{{7, 2'000}, {8, 1'000}}));
-  EXPECT_TRUE(report.remarks.empty());
-  EXPECT_FALSE(std::filesystem::exists(to + ".unfinished"));
-  ServerLife life(server_on_disk(to));
-  ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.server().instance_id(), report.instance);
-  EXPECT_TRUE(eventually([&] { return life.engine().head() == 3'000; }));
-  EXPECT_EQ(next_of(life, 7), 2'000U);
-  EXPECT_EQ(next_of(life, 8), 1'000U);
-  // And goes on.
-  send_rows(life, 8, 1'000, 100);
-  EXPECT_EQ(life.engine().head(), 3'100U);
-}
-
-TEST(Backup, OfAServerAtWorkHasAllThatWasAcknowledgedBefore) {
-  const std::string from = temporary_path("at-work");
-  ServerLife life(server_on_disk(from));
-  ASSERT_TRUE(life.opens()) << life.error();
-  send_rows(life, 7, 0, 1'000);
-  std::atomic<bool> done{false};
-  std::thread sender([&] {
-    Client client;
-    EXPECT_EQ(client.connect(life.observe(), {.producer = 9}), Status::kOk);
-    for (std::size_t at = 0; !done; at += 100) {
-      ASSERT_EQ(client.observe(TestRows(100, at).rows()), Status::kOk) << client.error_text();
-      if (at % 20'000 == 0) life.server().request_checkpoint().value();
-    }
-  });
-  for (int i = 0; i < 5; ++i) {
-    const std::uint64_t before = life.server().log().durable_head.load();
-    const std::string to = temporary_path("hot-" + std::to_string(i));
-    const CopyReport report = copy(from, to);
-    EXPECT_GE(report.rows, before);
-    EXPECT_EQ(report.instance, life.server().instance_id());
-    ServerLife again(server_on_disk(to));
-    ASSERT_TRUE(again.opens()) << again.error();
-    EXPECT_TRUE(eventually([&] { return again.engine().head() == report.rows; }));
-    EXPECT_EQ(next_of(again, 7) + next_of(again, 9), report.rows);
-  }
-  done = true;
-  sender.join();
-}
-
-TEST(Backup, RefusesADestinationThatIsThereAndLeavesNothingAfterAFailure) {
-  const std::string to = temporary_path("taken");
-  std::filesystem::create_directory(to);
-  EXPECT_TRUE(says(refusal_of([&] { copy(history(), to); }), "is there already"));
-  std::filesystem::remove(to);
-  std::filesystem::create_directory(to + ".unfinished");
-  EXPECT_TRUE(
-      says(refusal_of([&] { copy(history(), to); }), "left by a copy that was interrupted"));
-  EXPECT_TRUE(says(failure_of([] { copy(history(), "/nonexistent/folder/dest"); }),
-                   "cannot be made: No such file or directory"));
-}
-
-class RestoreTo : public ::testing::TestWithParam<std::uint64_t> {};
-
-TEST_P(RestoreTo, ExactlySoManyRows) {
-  const std::uint64_t rows = GetParam();
-  const std::string to = temporary_path("restored-" + std::to_string(rows));
-  const CopyReport report = copy(history(), to, {.to_row = rows, .new_instance = true});
-  const Producers expected =
-      rows > 2'000 ? Producers{{7, 2'000}, {8, rows - 2'000}} : Producers{{7, rows}};
-  EXPECT_EQ(report.rows, rows);
-  EXPECT_EQ(report.checkpoint_head, rows < 2'000 ? 1'000U : 2'000U);
-  EXPECT_EQ(report.producers, expected);
-  ServerLife life(server_on_disk(to));
-  ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.server().instance_id(), report.instance);
-  EXPECT_NE(report.instance, KeptFolder(history()).log_identity().value().instance);
-  EXPECT_TRUE(eventually([&] { return life.engine().head() == rows; }));
-  for (const auto& [producer, next] : expected) EXPECT_EQ(next_of(life, producer), next);
-}
-
-INSTANTIATE_TEST_SUITE_P(Rows, RestoreTo,
-                         ::testing::Values(1'000, 1'001, 1'050, 1'999, 2'000, 2'001, 2'550, 3'000),
-                         ::testing::PrintToStringParamName());
-
-TEST(Restore, SaysWhereTheHistoryBeginsAndEnds) {
-  const std::string to = temporary_path("nowhere");
-  EXPECT_TRUE(says(refusal_of([&] { copy(history(), to, {.to_row = 3'001}); }),
-                   "ends at row 3,000: row 3,001 is beyond it"));
-  EXPECT_TRUE(says(refusal_of([&] { copy(history(), to, {.to_row = 999}); }),
-                   "row 999 is before the oldest checkpoint"));
-  EXPECT_FALSE(std::filesystem::exists(to));
-  EXPECT_FALSE(std::filesystem::exists(to + ".unfinished"));
-}
-
-TEST(Restore, PassesOverADamagedCheckpoint) {
-  const std::string from = temporary_path("bad-checkpoint");
-  (void)copy(history(), from);
-  std::filesystem::copy_file(
-      history() + "/" + KeptFolder::checkpoint_name(KeptFolder(history()).checkpoints().back()),
-      from + "/" + KeptFolder::checkpoint_name(2));
-  flip(from + "/" + KeptFolder::checkpoint_name(2), 500);
-  const CopyReport report = copy(from, temporary_path("from-the-older"));
-  EXPECT_EQ(report.checkpoint, 1U);
-  EXPECT_EQ(report.rows, 3'000U);
-  ASSERT_EQ(report.remarks.size(), 1U);
-  EXPECT_TRUE(says(report.remarks[0], "the checkpoint is damaged"));
-  flip(from + "/" + KeptFolder::checkpoint_name(1), 500);
-  EXPECT_TRUE(
-      says(failure_of([&] { copy(from, temporary_path("from-none")); }), "no checkpoint is good"));
-}
-
-// The value stands twice in seventeen rows: as the target of x = -1, and as an x.
-constexpr std::size_t occurrence_in(std::size_t row) { return 2 * row / 17; }
-
-// A copy ends with a seal, as a log at rest does.
-TEST(Backup, DamageToItsLastCommitIsNoCommitThatWasNeverFinished) {
-  const std::string to = temporary_path("copied-whole");
-  (void)copy(history(), to);
-  std::ifstream file(to + "/segment-0000", std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
-  constexpr double kValue = -0.25;
-  std::string bits(sizeof kValue, '\0');
-  std::memcpy(bits.data(), &kValue, sizeof kValue);
-  const std::size_t last = content.rfind(bits);
-  ASSERT_NE(last, std::string::npos);
-  flip(to + "/segment-0000", static_cast<std::streamoff>(last));
-  const std::string sentence = failure_of([&] { (void)exported(to); });
-  EXPECT_TRUE(says(sentence, "/segment-0000 at byte "));
-  EXPECT_TRUE(says(sentence, "the log is damaged"));
-}
-
-TEST(Restore, GoesUpToDamageInTheLog) {
-  for (const std::size_t damaged : {2'550U, 500U}) {
-    const std::string name = "bad-log-" + std::to_string(damaged);
-    const std::string from = temporary_path(name);
-    std::filesystem::copy(history(), from);
-    flip_in_log(from, -0.25, occurrence_in(damaged));
-    const std::string sentence = failure_of([&] { (void)copy(from, temporary_path("damaged")); });
-    EXPECT_TRUE(says(sentence, "damaged"));
-    EXPECT_TRUE(says(sentence, "at byte"));
-    const std::size_t hint = sentence.find("--to-row ");
-    ASSERT_NE(hint, std::string::npos) << sentence;
-    const std::uint64_t row = std::stoull(sentence.substr(hint + 9));
-    // A checkpoint may be behind the damage; what the log says after it is then out of reach.
-    EXPECT_EQ(row, damaged > 2'000 ? 2'500U : 2'000U) << sentence;
-    const CopyReport report =
-        copy(from, temporary_path(name + "-before"), {.to_row = row, .new_instance = true});
-    EXPECT_EQ(report.rows, row);
-  }
-}
-
-TEST(Restore, NamesASegmentThatIsMissing) {
-  const std::string from = temporary_path("incomplete");
-  std::filesystem::copy(history(), from);
-  std::filesystem::remove(from + "/segment-0005");
-  EXPECT_TRUE(says(failure_of([&] { (void)copy(from, temporary_path("nothing")); }),
-                   "segment-0005, a part of the log: No such file"));
-}
-
-TEST(DurableText, SaysWhatIsOnDisk) {
-  v1::Durable d;
-  d.set_checkpoint_age_ns(-1);
-  EXPECT_TRUE(says(durable_lines(d, 0).at(0), "nothing; a restart starts cold"));
-  d.set_keeps_folder(true);
-  d.set_durable_through(120'000);
-  d.set_log_capacity_bytes(256 << 20);
-  d.set_log_used_bytes(34 << 20);
-  d.set_checkpoint_head(118'000);
-  EXPECT_TRUE(says(durable_lines(d, 120'000).at(0),
-                   "newest checkpoint from before the start, at row 118,000"));
-  d.set_checkpoint_age_ns(12'000'000'000);
-  ASSERT_EQ(durable_lines(d, 120'000).size(), 1U);
-  EXPECT_EQ(durable_lines(d, 120'000).at(0),
-            "on disk: all 120,000 rows; log 34.0 MiB of 256.0 MiB; newest checkpoint 12 s old, at "
-            "row 118,000");
-  EXPECT_TRUE(says(durable_lines(d, 120'500).at(0), "120,000 of 120,500 rows"));
-  d.set_recovering_through(119'000);
-  d.set_log_status(v1::REASON_IO_ERROR);
-  d.set_log_errno(5);
-  d.set_log_failures(3);
-  d.set_checkpoint_status(v1::REASON_TIMEOUT);
-  const std::vector<std::string> all = durable_lines(d, 120'000);
-  ASSERT_EQ(all.size(), 4U);
-  EXPECT_TRUE(says(all[1], "rows up to 119,000"));
-  EXPECT_TRUE(says(all[2], "io_error: Input/output error; senders wait; 3 commits"));
-  EXPECT_TRUE(says(all[3], "the last checkpoint failed: timeout"));
-  EXPECT_EQ(durable_json(d)["log_errno"], 5);
-  EXPECT_EQ(durable_json(d)["checkpoint_status"], "timeout");
-  d.set_log_capacity_bytes(0);
-  EXPECT_TRUE(says(durable_lines(d, 120'000).at(0), "checkpoints alone, no log"));
 }
 
 }  // namespace
