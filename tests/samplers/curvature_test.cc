@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "windhover/tests/samplers/support.h"
 
 namespace windhover::curvature_test {
@@ -102,6 +104,49 @@ TEST_F(AnchorSumsOfRegression, clear_keeps_the_anchor) {
   EXPECT_EQ(sums.rows(), 0.0);
   sums.add(*model, table.all(), nullptr);
   EXPECT_EQ(newton(sums), before);
+}
+
+// Sums that were 10^12 times as large hold rounding of 10^-3 of what is left; a prior beside them
+// has digits again. What fades takes rounding along.
+TEST(LargestSums, SwallowWhatIsSmallBesideThem) {
+  Memory memory;
+  LargestSums largest(memory.arena(), 2);
+  largest.clear();
+  std::vector<double> curvature = {1e12, 0, 0, 1};  // two columns, a diagonal every three numbers
+  CurvatureSums sums{};
+  sums.curvature = curvature.data();
+  sums.rows = 1;
+  largest.follow(sums, 3);
+  curvature[0] = 1;
+  const std::vector<double> none = {0, 0};
+  const std::vector<double> prior = {1e4, 0};
+  EXPECT_TRUE(largest.have_swallowed(sums, 3, none.data(), 1, false));
+  EXPECT_FALSE(largest.have_swallowed(sums, 3, prior.data(), 1, false));
+  EXPECT_TRUE(largest.have_swallowed(sums, 3, prior.data(), 1e-3, false));
+  largest.fade(1e-6);
+  EXPECT_FALSE(largest.have_swallowed(sums, 3, none.data(), 1, false));
+  // Sums of squared weights count where rows have weights.
+  sums.squared_weight = 1e12;
+  largest.follow(sums, 3);
+  sums.squared_weight = 1;
+  EXPECT_FALSE(largest.have_swallowed(sums, 3, none.data(), 1, false));
+  EXPECT_TRUE(largest.have_swallowed(sums, 3, none.data(), 1, true));
+  largest.clear();
+  EXPECT_FALSE(largest.have_swallowed(sums, 3, none.data(), 1, true));
+}
+
+// Ten rows faded to a half, ten of now: as certain as 15^2 / 12.5 equal ones.
+TEST(RowAges, CountRowsAndWhatTheyAreWorth) {
+  RowAges ages;
+  EXPECT_EQ(ages.kish(0), 0);
+  ages.add(10, 1);
+  ages.fade(0.5);
+  ages.add(10, 1);
+  EXPECT_EQ(ages.count(), 20);
+  EXPECT_DOUBLE_EQ(ages.kish(15), 18);
+  ages.add(-10, 0.5);
+  EXPECT_EQ(ages.count(), 10);
+  EXPECT_DOUBLE_EQ(ages.kish(10), 10);
 }
 
 }  // namespace
