@@ -89,6 +89,7 @@ void MemoryChoice::reset() noexcept {
 }
 
 void MemoryChoice::start(const WindowCursor& cursor) noexcept {
+  estimated_ = chosen_;
   if (running_) return;
   running_ = true;
   evidence_.reset();
@@ -109,7 +110,6 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
       visit(batch, weight_of(cursor.layout(), batch));
     }
   };
-  take_rows_ = head - first;
   const Numbers variances = dispersions();
   if (normal()) noise_.begin_take({variances.data(), count_});
   for_batches([&](const RowBatch& batch, double weight) {
@@ -132,6 +132,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
   for_batches([&](const RowBatch& batch, double weight) {
     for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->learn(batch, weight, model);
   });
+  take_rows_ = head - first;
   const std::uint32_t before = std::exchange(chosen_, evidence_.choose(chosen_, choosable_));
   return chosen_ != before;
 }
@@ -151,7 +152,7 @@ void MemoryChoice::compare_normal(const RowBatch& batch, Model& model, Numbers& 
 
 PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of,
                                           const Numbers& believed, std::size_t row) const noexcept {
-  PredictiveResidual all = of[chosen_][row];
+  PredictiveResidual all = of[estimated_][row];
   all.error = 0;
   for (std::uint32_t i = 0; i < count_; ++i) all.error += believed[i] * of[i][row].error;
   for (std::uint32_t i = 0; i < count_; ++i) {
@@ -163,14 +164,14 @@ PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of
 
 MemoryChoice::Numbers MemoryChoice::weights() const noexcept {
   std::size_t take_part = 1;
-  while (take_part < count_ && 4 * memories_[take_part]->rows() >= take_rows_) ++take_part;
+  while (take_part < count_ && !is_far_shorter(take_part)) ++take_part;
   return weights_.served(take_part);
 }
 
 MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
   Numbers all{};
   for (std::uint32_t i = 0; i < count_; ++i) {
-    const bool shorter = i > 0 && memories_[i]->rows() < take_rows_;
+    const bool shorter = i > 0 && is_far_shorter(i);
     all[i] = shorter ? all[i - 1] : memories_[i]->dispersion();
   }
   return all;

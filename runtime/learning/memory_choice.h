@@ -81,11 +81,12 @@ class MemoryChoice {
   using Residuals = std::array<PredictiveResidual, MemoryFilter::kMostRows>;
 
   bool normal() const noexcept { return is_normal(response_); }
-  // Of a memory that is shorter than a quarter of a take nothing: the rows at its end are far from
-  // all that it knows.
+  // Than the newest take: rows at the end of one are far from all that the memory knows.
+  bool is_far_shorter(std::size_t memory) const noexcept {
+    return 4 * memories_[memory]->rows() < take_rows_;
+  }
+  // Of those that are far shorter nothing, and the noise of the shortest that is not.
   Numbers weights() const noexcept;
-  // Those of memories that are shorter than a take say nothing of the rows at its end: they are the
-  // shortest longer one's.
   Numbers dispersions() const noexcept;
   NoiseMixture noise() const noexcept;
   void fill_normals() noexcept;

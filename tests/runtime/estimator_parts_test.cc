@@ -40,7 +40,7 @@ class Parts {
       double* row = rows_.data() + i * layout.stride();
       for (Index j = 0; j < kFeatures; ++j) row[j] = z[j];
       const double y = 0.5 + z[0] - 0.5 * z[1] + z[kFeatures];
-      row[kFeatures] = find_model(name)->response == Response::kBernoulli ? double{y > 0} : y;
+      row[kFeatures] = find_model(name)->response == Response::kBernoulli ? (y > 0 ? 1.0 : 0.0) : y;
     }
   }
   RowBatch rows(std::size_t first, std::size_t count) const {

@@ -41,10 +41,10 @@ class Pass {
     estimator_->reset(config_);
     (void)estimator_->refresh(1.0, 1.0);  // the prior
     estimator_->begin_pass();
-    estimator_->pass().add(*model_, batch(0, kPassRows), nullptr);
+    estimator_->sums().pass().add(*model_, batch(0, kPassRows), nullptr);
     estimator_->noise().measured().add_rows(*model_, batch(0, kPassRows),
                                             estimator_->laplace().mode());
-    estimator_->end_pass();
+    estimator_->sums().end_pass();
     (void)estimator_->noise().end_pass(estimator_->done(), 1.0, nullptr);
     refresh();
   }
