@@ -16,7 +16,8 @@ constexpr double kMostUnusual = 100;
 }  // namespace
 
 void MemoryWeights::reset() noexcept {
-  std::fill_n(weights_.begin(), count_, 1 / static_cast<double>(count_));
+  double weight = 1 / (2 - std::exp2(1 - static_cast<double>(count_)));
+  for (std::size_t i = 0; i < count_; ++i, weight /= 2) weights_[i] = weight;
   squares_ = takes_ = 0;
   losses_.fill(0);
   rows_ = 0;
@@ -48,8 +49,9 @@ void MemoryWeights::end_take(std::span<const double> worth) noexcept {
   const double scale = usual > kMostATake ? kMostATake / usual : 1.0;
   double believed = 0;
   for (std::size_t i = 0; i < count_; ++i) believed += weights_[i] * worth[i];
-  // Since the take before this one the rest has gone to all alike.
-  const double kept = std::exp(-kShare * static_cast<double>(rows_) / std::max(believed, 1.0));
+  believed = std::max(believed, 1.0);
+  // The rest has gone to all alike since the take before this one: kShare / n of the n-th row.
+  const double kept = std::pow(believed / (believed + static_cast<double>(rows_)), kShare);
   double sum = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     const double before = kept * weights_[i] + (1 - kept) / static_cast<double>(count_);

@@ -16,7 +16,7 @@ namespace windhover {
 // share: Herbster and Warmuth 1998). In as many rows as those that are believed stand on, kShare
 // goes to all alike, so that none is ever out of it: who has stood still for long is expected to
 // stand still for long. What the short ones add to the variance of a long one is then some 2 kShare
-// / D of it, and more by chance: measured 10 % of the sd with 4 parameters, 5 % with 10.
+// / D of it, and more by chance.
 //
 // Rows of a take have errors in common: as in MemoryEvidence, what one take of the usual size
 // counts is not above kMostATake.
@@ -30,7 +30,8 @@ class MemoryWeights {
   static constexpr double kLeast = 0.002;
 
   explicit MemoryWeights(std::size_t count) noexcept : count_(count) { reset(); }
-  // All alike.
+  // The first is believed most, each further one half as much as the one before: all would say the
+  // same of the first rows, and short ones have then learned least of them.
   void reset() noexcept;
   // -log p of a batch of so many rows, of each forecaster. The take's weights stand meanwhile.
   void add(const std::array<double, kMost>& losses, std::size_t rows) noexcept;
