@@ -95,8 +95,8 @@ TEST(MemoryAverage, IsTheLongestMemoryWhereNothingMoves) {
     engine.feed(data, at, at + 10);
     engine.poll_until_idle();
     if (at < 10'000 || at % 100 != 0) continue;
-    const double mean = engine.parameters()[kFeatures].sd;
-    wider += answer_at(engine, std::vector<double>(kFeatures, 0.0)).linpred_sd / mean - 1;
+    const double sd = engine.parameters()[kFeatures].sd;
+    wider += answer_at(engine, std::vector<double>(kFeatures, 0.0)).linpred_sd / sd - 1;
     ++looks;
   }
   std::printf("an answer is %.3f times as wide\n", 1 + wider / looks);
