@@ -27,7 +27,6 @@ class MemoryEvidence {
  public:
   static constexpr std::uint32_t kMost = 14;
   static constexpr double kEnough = 20;
-  static constexpr double kMostABatch = 5;  // nats, outlying rows or not
 
   void reset() noexcept { *this = {}; }
   // -log p of a batch, of each forecaster.
@@ -40,7 +39,8 @@ class MemoryEvidence {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  static constexpr double kKept = 0.9;  // of what is usual, from one take to the next
+  static constexpr double kMostABatch = 5;  // nats, outlying rows or not
+  static constexpr double kKept = 0.9;      // of what is usual, from one take to the next
   static_assert(kMostABatch < kEnough);
   using Pairs = std::array<std::array<double, kMost>, kMost>;
 
