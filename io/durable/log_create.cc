@@ -47,6 +47,10 @@ Error may_create(Folder& folder, bool replace, std::span<std::byte> scratch) noe
   return {Status::kRefused, "the log's segments hold frames, but its identity is missing", 0};
 }
 
+// A kernel that is built without preemption runs a write to its end, however long others wait for
+// the processor.
+constexpr std::uint64_t kMostAWrite = 64 << 10;
+
 // Zeros, written: an extent that is only reserved would be turned into a written one by the first
 // commit there, and its fdatasync would wait for the file system's journal.
 Error make_segment(Folder& folder, std::size_t index, const LogIdentity& identity,
@@ -57,8 +61,9 @@ Error make_segment(Folder& folder, std::size_t index, const LogIdentity& identit
   File& file = opened.value();
   std::fill(scratch.begin(), scratch.end(), std::byte{0});
   const std::uint64_t size = identity.options.segment_bytes;
-  for (std::uint64_t at = 0; at < size; at += scratch.size()) {
-    const auto piece = scratch.first(std::min<std::uint64_t>(scratch.size(), size - at));
+  const std::uint64_t most = std::min<std::uint64_t>(scratch.size(), kMostAWrite);
+  for (std::uint64_t at = 0; at < size; at += most) {
+    const auto piece = scratch.first(std::min<std::uint64_t>(most, size - at));
     if (!ok(file.write(at, piece))) return creation_failed(-file.error_number());
   }
   const auto stamp = scratch.first(kLogBlock);

@@ -134,13 +134,14 @@ struct Turns {
   Histogram latency;
   std::uint64_t unanswered = 0;
   std::uint64_t orders = 0;
+  bool asker_first = false;
 };
 
 void ask(const ChildDaemon& daemon, const BenchOptions& options, std::uint32_t dimension,
          double seconds, Turns& turns) {
   QuestionSource questions(daemon.query_address(), {{"predict", predict_frame(dimension - 1, 1)}},
                            1, options.query_rate);
-  questions.ask(seconds);
+  turns.asker_first = run_promptly([&] { questions.ask(seconds); }, options.real_time);
   turns.add(questions.latency(0));
   turns.unanswered += questions.unanswered() + questions.refused();
 }
@@ -171,6 +172,7 @@ Json run_coming(const BenchOptions& options) {
     Figures figures = turns.figures();
     figures.add("unanswered", static_cast<double>(turns.unanswered));
     figures.add("orders", static_cast<double>(turns.orders));
+    figures.add("asker_first", turns.asker_first ? 1 : 0);
     return figures;
   };
   runs.add("nothing comes or goes", [&] { return of(quiet); });

@@ -151,12 +151,11 @@ void add_bench(CLI::App& app) {
        {"durable"})
       ->delimiter(',')
       ->check(CLI::Range(1000, 100'000'000));
-  only(app.add_flag(
-           "--real-time", options->real_time,
-           "query: locked memory, the query thread pinned, FIFO for it and the one that "
-           "asks, as far as permitted; hostile: FIFO for the one that asks; the result says "
-           "how far"),
-       {"query", "hostile"});
+  only(app.add_flag("--real-time", options->real_time,
+                    "query: locked memory, the query thread pinned, FIFO for it and the one that "
+                    "asks, as far as permitted; hostile, coming: FIFO for the one that asks; the "
+                    "result says how far"),
+       {"query", "hostile", "coming"});
   only(app.add_flag("--unix", options->unix_sockets,
                     "Unix-domain sockets instead of TCP over loopback"),
        {"ingest", "query"});

@@ -3,12 +3,9 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <exception>
 #include <string>
 #include <thread>
 
-#include "windhover/platform/thread.h"
 #include "windhover/tools/bench/durable.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/question_source.h"
@@ -75,33 +72,6 @@ struct DurableCondition {
   ProcessTurns process;
 };
 
-// On a thread with short slices, as of a client to whom answers are urgent: what is compared is the
-// server, and how late the asker itself gets a processor would hide it.
-void ask_on_a_thread(QuestionSource& questions, double seconds, ProcessTurns& process) {
-  struct Asking {
-    QuestionSource& questions;
-    double seconds;
-    ProcessTurns& process;
-    std::exception_ptr error;
-  } asking{questions, seconds, process, nullptr};
-  const auto run = [](void* argument) {
-    auto& a = *static_cast<Asking*>(argument);
-    try {
-      const ProcessSpan span;
-      a.questions.ask(a.seconds);
-      a.process.add(span.figures());
-    } catch (...) {
-      a.error = std::current_exception();
-    }
-  };
-  Thread thread;
-  if (!ok(thread.start({.name = "asks", .slice = std::chrono::microseconds(100)}, run, &asking))) {
-    throw RunError("a thread could not be started");
-  }
-  thread.join();
-  if (asking.error) std::rethrow_exception(asking.error);
-}
-
 void ask_under(const BenchOptions& o, const LoadRows& rows, double rate,
                DurableCondition& condition) {
   ServedEngine& served = condition.kept->served();
@@ -112,7 +82,11 @@ void ask_under(const BenchOptions& o, const LoadRows& rows, double rate,
   const std::uint64_t taken = served.server().checkpoints().taken.load();
   {
     const Checkpoints checkpoints(served.server(), condition.checkpoints);
-    ask_on_a_thread(questions, o.seconds > 0 ? o.seconds : 3.0, condition.process);
+    run_promptly([&] {
+      const ProcessSpan span;
+      questions.ask(o.seconds > 0 ? o.seconds : 3.0);
+      condition.process.add(span.figures());
+    });
   }
   source.check();
   if (questions.unanswered() > 0) throw RunError("a question was not answered");

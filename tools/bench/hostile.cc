@@ -3,8 +3,6 @@
 // and clients that come to ask one question.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <future>
 #include <memory>
 #include <random>
 #include <string>
@@ -96,20 +94,6 @@ struct Quiet {
 
 double number_or_0(const Json& figure) { return figure.is_number() ? figure.get<double>() : 0; }
 
-// On a thread that is given a processor soon: the client is on another machine in earnest, and how
-// long it waits for one of this would hide what the server does. Under FIFO only where that was
-// asked for: whatever else this machine does would wait. Whether it was permitted.
-bool ask_promptly(QuestionSource& questions, double seconds, bool real_time) {
-  const auto asks = [&] {
-    (void)configure_this_thread({.name = "asks", .slice = std::chrono::microseconds(100)});
-    const bool first =
-        real_time && configure_this_thread({.name = "asks", .fifo_priority = 1}) == 0;
-    questions.ask(seconds);
-    return first;
-  };
-  return std::async(std::launch::async, asks).get();
-}
-
 // One client asks beside these.
 Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& name,
                 const std::vector<Attack>& all, Quiet& quiet) {
@@ -130,7 +114,8 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
   const IngestSpan ingest(served);
   const std::uint64_t pauses = served.server().counters().get(IoCounter::kTurnPauses);
   const ProcessSpan span;
-  const bool promptly = ask_promptly(questions, o.seconds > 0 ? o.seconds : 5, o.real_time);
+  const bool first =
+      run_promptly([&] { questions.ask(o.seconds > 0 ? o.seconds : 5); }, o.real_time);
   Json process = span.figures();
   rows.check();
   const Json came = newcomers.figures();
@@ -140,7 +125,7 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
   out["unanswered"] = questions.unanswered();
   out["refused"] = questions.refused();
   out.update(process);
-  out["asker_first"] = promptly;
+  out["asker_first"] = first;
   out["turn_pauses"] = served.server().counters().get(IoCounter::kTurnPauses) - pauses;
   out["newcomers"] = came;
   out["newcomers_over_http"] = came_over_http;

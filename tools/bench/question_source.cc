@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <future>
 #include <span>
 
 #include "windhover/io/framing.h"
 #include "windhover/platform/clock.h"
+#include "windhover/platform/thread.h"
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/error.h"
 
@@ -72,6 +75,17 @@ std::string status_frame() {
   request.set_id(1);
   request.mutable_status();
   return framed(request);
+}
+
+bool run_promptly(const std::function<void()>& work, bool real_time) {
+  const auto run = [&] {
+    (void)configure_this_thread({.name = "asks", .slice = std::chrono::microseconds(100)});
+    const bool first =
+        real_time && configure_this_thread({.name = "asks", .fifo_priority = 1}) == 0;
+    work();
+    return first;
+  };
+  return std::async(std::launch::async, run).get();
 }
 
 QuestionSource::QuestionSource(const std::string& address, std::vector<QuestionKind> kinds,

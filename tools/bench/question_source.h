@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ struct QuestionKind {
 std::string predict_frame(std::uint32_t features, std::uint32_t rows, std::uint32_t nonzeros = 0);
 std::string posterior_frame();
 std::string status_frame();
+
+// Runs it on a thread that is given a processor soon, as a client has whose machine is its own: how
+// long it waits for one of this machine would hide what the server does. Under FIFO only where that
+// was asked for: whatever else this machine does would wait. Whether it was permitted.
+bool run_promptly(const std::function<void()>& work, bool real_time = false);
 
 // Open loop: question i is due at start + i / rate, whatever became of the ones before it, and goes
 // out on connection i modulo their number. Its latency counts from when it was due; `late` is how
