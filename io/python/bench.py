@@ -32,10 +32,27 @@ from windhover import _library
 from windhover.daemon import Daemon
 
 
+def fields(text):
+    """From "TYPE name name; TYPE name"."""
+    types = {"i": ctypes.c_int, "s": ctypes.c_char_p, "z": ctypes.c_size_t, "p": ctypes.c_void_p}
+    types |= {"u32": ctypes.c_uint32, "u64": ctypes.c_uint64}
+    groups = [group.split() for group in text.split(";")]
+    return [(name, types[group[0]]) for group in groups for name in group[1:]]
+
+
+class Rows(ctypes.Structure):
+    """windhover_rows of io/c/types.h."""
+
+    _fields_ = fields(
+        "z struct_size rows; p features; z feature_values; p targets indices row_ends"
+        " offsets weights trials"
+    )
+
+
 class ClientOptions(ctypes.Structure):
     """windhover_client_options of io/c/client.h."""
 
-    _fields_ = _library._fields(
+    _fields_ = fields(
         "z struct_size; u64 producer first_sequence; i begins_here durability;"
         "s model token ca_file server_name certificate key;"
         "u64 fingerprint; u32 connect_timeout_ms reply_timeout_ms retry_for_ms; i wire_float;"
@@ -47,7 +64,7 @@ class CppClient:
     """The client of libwindhover.so."""
 
     def __init__(self, address, producer, ca):
-        self._c = _library.load()
+        self._c = ctypes.CDLL(os.environ.get("WINDHOVER_LIBRARY") or _library.NAME)
         self._c.windhover_client_error.restype = ctypes.c_char_p
         self._handle = ctypes.c_void_p()
         self._called("create", ctypes.byref(self._handle))
@@ -63,11 +80,7 @@ class CppClient:
 
     @staticmethod
     def prepared(X, y):
-        rows = _library.made(_library.load(), "rows")
-        rows.rows, rows.feature_values = len(X), X.size
-        rows.features, rows.targets = (
-            ctypes.cast(array.ctypes.data, _library.Numbers) for array in (X, y)
-        )
+        rows = Rows(ctypes.sizeof(Rows), len(X), X.ctypes.data, X.size, y.ctypes.data)
         return (rows,)
 
     def observe(self, rows):

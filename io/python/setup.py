@@ -1,11 +1,14 @@
-"""Makes the messages from windhover.proto; everything else stands in pyproject.toml."""
+"""Makes the messages from windhover.proto, and the module of windhover.Engine where a compiler of
+C++ and pybind11 are there; everything else stands in pyproject.toml."""
 
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
@@ -13,12 +16,12 @@ HERE = Path(__file__).resolve().parent
 PROTO = "windhover.proto"
 
 
-def proto_folder() -> Path:
-    """In a checkout the protocol is one folder up, in a source distribution beside this file."""
+def beside(name: str) -> Path:
+    """In a checkout it is one folder up, in a source distribution beside this file."""
     for folder in (HERE, HERE.parent):
-        if (folder / PROTO).is_file():
-            return folder
-    raise SystemExit(f"{PROTO} is neither in {HERE} nor above it: build from a whole checkout")
+        if (folder / name).exists():
+            return folder / name
+    raise SystemExit(f"{name} is neither in {HERE} nor above it: build from a whole checkout")
 
 
 def compiler() -> list[str]:
@@ -38,15 +41,47 @@ class BuildWithMessages(build_py):
         editable = getattr(self, "editable_mode", False)
         target = HERE / "src" / "windhover" if editable else Path(self.build_lib, "windhover")
         target.mkdir(parents=True, exist_ok=True)
-        folder = proto_folder()
+        folder = beside(PROTO).parent
         outputs = [f"--python_out={target}", f"--pyi_out={target}"]
         subprocess.run([*compiler(), f"-I{folder}", *outputs, PROTO], check=True)
+
+
+class BuildEngine(build_ext):
+    """Where it cannot be built the client is installed without it, and windhover.Engine says so."""
+
+    def build_extension(self, ext: Extension) -> None:
+        include = Path(self.build_temp, "include")
+        io = include / "windhover" / "io"
+        shutil.copytree(beside("c"), io / "c", dirs_exist_ok=True)
+        shutil.copytree(HERE / "native", io / "python" / "native", dirs_exist_ok=True)
+        ext.include_dirs.append(str(include))
+        try:
+            import pybind11
+        except ImportError:  # the headers of pybind11-dev are where the compiler looks
+            pass
+        else:
+            ext.include_dirs.append(pybind11.get_include())
+        super().build_extension(ext)
 
 
 class SdistWithProto(sdist):
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         super().make_release_tree(base_dir, files)
-        shutil.copy(proto_folder() / PROTO, base_dir)
+        shutil.copy(beside(PROTO), base_dir)
+        shutil.copytree(beside("c"), Path(base_dir, "c"), ignore=shutil.ignore_patterns("*.cc"))
 
 
-setup(cmdclass={"build_py": BuildWithMessages, "sdist": SdistWithProto})
+ENGINE = Extension(
+    "windhover._engine",
+    [f"native/{name}.cc" for name in ("engine", "library", "module")],
+    depends=[f"native/{name}.h" for name in ("engine", "library")],
+    language="c++",
+    define_macros=[("_FORTIFY_SOURCE", "2")],
+    extra_compile_args=["-std=c++20", "-fvisibility=hidden", "-g0"],
+    extra_link_args=["-s", "-Wl,-z,relro,-z,now"],
+    optional="WINDHOVER_ENGINE" not in os.environ,  # who packages it wants it, or to know
+)
+setup(
+    ext_modules=[ENGINE],
+    cmdclass={"build_ext": BuildEngine, "build_py": BuildWithMessages, "sdist": SdistWithProto},
+)

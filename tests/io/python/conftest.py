@@ -7,8 +7,10 @@ of its own.
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -18,10 +20,11 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def _build_package(folder):
     subprocess.run(
-        [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(folder)],
+        [sys.executable, "setup.py", "-q", "build", "--build-lib", folder]
+        + ["--build-temp", os.path.join(folder, "temp")],
         cwd=ROOT / "io" / "python",
         check=True,
-        stderr=subprocess.DEVNULL,
+        capture_output=True,
     )
     sys.path.insert(0, str(folder))
 
@@ -53,15 +56,31 @@ def windhover_command():
     return _program("WINDHOVER", "windhover")
 
 
+def _engine_can_be_compiled():
+    compiler = shutil.which("c++")
+    if compiler is None:
+        return False
+    include = ["-std=c++20", "-I", sysconfig.get_paths()["include"]]
+    return not subprocess.run(
+        [compiler, *include, "-fsyntax-only", "-x", "c++", "-"],
+        input=b"#include <pybind11/pybind11.h>\n",
+        capture_output=True,
+    ).returncode
+
+
 @pytest.fixture(scope="session")
 def library():
-    """libwindhover.so beside the daemon, for `Engine`."""
+    """libwindhover.so beside the daemon, and the compiled module, for `Engine`."""
     from windhover import _library
 
     beside = Path(os.environ.get("WINDHOVERD", ROOT / "build/bin/windhoverd")).parents[1]
     path = os.environ.get("WINDHOVER_LIBRARY") or str(beside / "lib" / _library.NAME)
     if not os.path.exists(path):
         pytest.skip(f"{path} is not there: build windhover_c, or set WINDHOVER_LIBRARY")
+    if importlib.util.find_spec("windhover._engine") is None and not _engine_can_be_compiled():
+        pytest.skip(
+            "windhover.Engine is not compiled: g++, python3-dev or pybind11-dev are missing"
+        )
     os.environ["WINDHOVER_LIBRARY"] = path
     return _library.load()
 

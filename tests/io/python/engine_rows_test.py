@@ -1,7 +1,5 @@
 """windhover.Engine: rows of every kind and their outcomes, events, and that nothing is copied."""
 
-import ctypes
-
 import numpy as np
 import pytest
 
@@ -14,27 +12,32 @@ pytestmark = [
 
 
 class Watched:
-    """The library, and the structs that its functions were called with."""
+    """The compiled half of an engine, and the arguments that its functions were called with."""
 
-    def __init__(self, engine):
-        self._library = engine._c
+    def __init__(self, compiled):
+        self._compiled = compiled
         self.calls = {}
-        engine._c = engine._reader._c = self
 
     def __getattr__(self, name):
-        call = getattr(self._library, name)
+        found = getattr(self._compiled, name)
+        if not callable(found):
+            return found
 
-        def watched(*arguments):
-            structs = [a._obj for a in arguments if hasattr(a, "_obj")]
-            copies = [type(s).from_buffer_copy(s) for s in structs if hasattr(s, "struct_size")]
-            self.calls.setdefault(name, []).append((copies, arguments))
-            return call(*arguments)
+        def watched(*arguments, **named):
+            self.calls.setdefault(name, []).append(named or arguments)
+            return found(*arguments, **named)
 
         return watched
 
 
-def address(pointer):
-    return ctypes.cast(pointer, ctypes.c_void_p).value
+def watch(engine):
+    engine._handle = rows_of = Watched(engine._handle)
+    engine._reader._reader = asked = Watched(engine._reader._reader)
+    return rows_of.calls, asked.calls
+
+
+def address(array):
+    return array.ctypes.data
 
 
 def rows(n, columns=3, seed=1):
@@ -46,20 +49,19 @@ def rows(n, columns=3, seed=1):
 def test_reads_rows_where_they_lie():
     X, y = rows(256)
     with windhover.Engine(3, threads=0) as engine:
-        watched = Watched(engine)
+        observed, asked = watch(engine)
         engine.observe(X, y)
         engine.observe(X[100:], y[100:])
         engine.observe(X.astype(np.float32)[::2], y[::2])  # of another layout: a copy
         engine.predict(X[7:], outcomes=y[7:])
-        frames = [structs[0] for structs, _ in watched.calls["windhover_engine_observe_rows"]]
-        asked = watched.calls["windhover_reader_predict"][0][0][0]
         assert engine.rows == 540
-    assert address(frames[0].features) == X.ctypes.data
-    assert address(frames[0].targets) == y.ctypes.data
-    assert address(frames[1].features) == X[100:].ctypes.data
-    assert not X.ctypes.data <= address(frames[2].features) < X.ctypes.data + X.nbytes
-    assert address(asked.features) == X[7:].ctypes.data
-    assert address(asked.outcomes) == y[7:].ctypes.data
+    frames, question = observed["observe"], asked["predict"][0]
+    assert address(frames[0]["features"]) == address(X)
+    assert address(frames[0]["targets"]) == address(y)
+    assert address(frames[1]["features"]) == address(X[100:])
+    assert not np.shares_memory(frames[2]["features"], X)
+    assert address(question["features"]) == address(X[7:])
+    assert address(question["outcomes"]) == address(y[7:])
 
 
 def test_reads_sparse_rows_where_they_lie():
@@ -67,11 +69,11 @@ def test_reads_sparse_rows_where_they_lie():
     X = scipy_sparse.random(64, 20, density=0.2, format="csr", random_state=1)
     assert X.indices.dtype == np.int32
     with windhover.Engine(20, max_nonzeros=20, threads=0) as engine:
-        watched = Watched(engine)
+        observed, _ = watch(engine)
         engine.observe(X, np.zeros(64))
-        frame = watched.calls["windhover_engine_observe_rows"][0][0][0]
-    assert address(frame.features) == X.data.ctypes.data
-    assert frame.indices == X.indices.ctypes.data
+        frame = observed["observe"][0]
+    assert address(frame["features"]) == address(X.data)
+    assert address(frame["indices"]) == address(X.indices)
 
 
 def test_answers_are_the_memory_that_the_library_wrote():
@@ -79,25 +81,63 @@ def test_answers_are_the_memory_that_the_library_wrote():
     with windhover.Engine(3, threads=0, max_query_rows=256) as engine:
         engine.observe(X, y)
         engine.wait()
-        watched = Watched(engine)
+        _, asked = watch(engine)
         answer = engine.predict(X, quantiles=[0.1, 0.9], thresholds=[0.0])
-        pieces = [structs[1] for structs, _ in watched.calls["windhover_reader_predict"]]
+        pieces = asked["predict"]
         p = engine.posterior()
-        table = watched.calls["windhover_reader_posterior"][0][1][1]
+        (table,) = asked["posterior"][0]
         draws = engine.draws()
-        theta = watched.calls["windhover_reader_draws"][1][1][3]
+        (theta,) = asked["draws"][0]
     assert len(pieces) == 3 and len(answer) == 600
-    begins = (0, 256, 512)
-    for piece, begin in zip(pieces, begins):
-        assert address(piece.quantiles) == answer.quantile([0.1, 0.9])[begin:].ctypes.data
-        assert address(piece.quantiles) + 8 == answer.quantile(0.9)[begin:].ctypes.data
-        assert address(piece.exceedance) == answer.exceedance[begin:].ctypes.data
+    for piece, begin in zip(pieces, (0, 256, 512)):
+        assert address(piece["quantile_table"]) == address(answer.quantile([0.1, 0.9])[begin:])
+        assert address(piece["quantile_table"]) + 8 == address(answer.quantile(0.9)[begin:])
+        assert address(piece["exceedance"]) == address(answer.exceedance[begin:])
         # The first number of a prediction is linpred_mean, and the others lie behind it.
-        assert piece.predictions == answer.linpred_mean[begin:].ctypes.data
-        assert piece.predictions < answer.mean[begin:].ctypes.data
-        assert answer.mean[begin:].ctypes.data < piece.predictions + piece.prediction_size
-    assert table == p.mean.ctypes.data
-    assert address(theta) == draws.theta.ctypes.data
+        assert address(piece["predictions"]) == address(answer.linpred_mean[begin:])
+        assert np.shares_memory(piece["predictions"], answer.mean[begin:])
+    assert address(table) == address(p.mean)
+    assert address(theta) == address(draws.theta)
+
+
+# Of what it is given it copies nothing: it refuses what it would have to copy.
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"features": lambda X: X[:, ::-1]}, TypeError),
+        ({"features": lambda X: X.astype(np.float32)}, TypeError),
+        ({"features": lambda X: X.tolist()}, TypeError),
+        ({"targets": lambda X: X[::2, 0]}, TypeError),
+        ({"offsets": lambda X: np.zeros(7)}, ValueError),
+        ({"weights": lambda X: np.zeros(7)}, ValueError),
+        ({"trials": lambda X: np.zeros(9)}, ValueError),
+        ({"row_ends": lambda X: np.zeros(7, dtype=np.uint32)}, ValueError),
+    ],
+)
+def test_the_compiled_half_takes_arrays_as_the_library_reads_them(change, error):
+    X, y = rows(8)
+    with windhover.Engine(3, threads=0) as engine:
+        frame = {"features": X, "targets": y} | {name: of(X) for name, of in change.items()}
+        with pytest.raises(error):
+            engine._handle.observe(**frame)
+        assert engine.rows == 0
+
+
+def test_the_compiled_half_writes_into_tables_of_the_right_size():
+    X, y = rows(8)
+    with windhover.Engine(3, threads=0, labels_pending=8) as engine:
+        engine.observe(X, y)
+        _, asked = watch(engine)
+        engine.predict(X, quantiles=[0.5], thresholds=[0.0], outcomes=y, key=[*"abcdefgh"])
+        question = asked["predict"][0]
+        reader = engine._reader._reader._compiled
+        for name in ("quantile_table", "exceedance", "probabilities", "outcomes"):
+            with pytest.raises(ValueError):
+                reader.predict(**question | {name: np.zeros(9)})
+        with pytest.raises(ValueError):
+            reader.predict(**question | {"keys": [b"a"]})
+        with pytest.raises(ValueError):
+            engine._handle.outcomes([b"a", b"b"], np.zeros(1))
 
 
 def sparse_rows(n, columns=40, nonzeros=4, seed=1):

@@ -11,18 +11,15 @@ wrote. Needs libwindhover.so.0 (package libwindhover0), or WINDHOVER_LIBRARY, it
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Callable, Sequence
-from ctypes import byref, c_size_t
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from . import _library as c
 from .asked import Asked
-from .engine_arrays import fill, pointer, taken, texts
+from .engine_arrays import arguments, taken, texts
 from .engine_life import EngineLife
 from .contrasts import Contrasts
 from .engine_reader import EnginePredictions
@@ -94,10 +91,8 @@ class Engine(EngineLife):
             step = int(self._options.max_frame_rows)
             for begin in range(0, rows.count, step):
                 end = min(rows.count, begin + step)
-                frame = c.made(self._c, "rows")
-                kept = fill(frame, rows, arrays, begin, end)
-                said = self._observed(frame)
-                del kept
+                frame = arguments(rows, arrays, begin, end)
+                said = self._taking(lambda: self._alive().observe(**frame))[0]
                 numbers += [begin + row for row, _ in said]
                 reasons += [Reason(reason) for _, reason in said]
             self.settle()
@@ -109,20 +104,12 @@ class Engine(EngineLife):
             raise RowsRefused(np.array(numbers, dtype=np.int64), reasons, len(numbers), cells)
         return rows.count
 
-    def _observed(self, frame: Any) -> list[tuple[int, int]]:
-        listed = (c.RefusedRow * frame.rows)()
-        accepted, refused = c_size_t(), c_size_t()
-        self._taking(
-            lambda: self._c.windhover_engine_observe_rows(
-                self._alive(), byref(frame), listed, frame.rows, byref(accepted), byref(refused)
-            )
-        )
-        return [(int(one.row), int(one.reason)) for one in listed[: refused.value]]
-
-    def _taking(self, call: Callable[[], Any]) -> None:
-        while (status := call()) == Reason.WINDOW_FULL:
+    def _taking(self, call: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """What the call has said beside its status, once the learner has had room for it."""
+        while (said := call())[0] == Reason.WINDOW_FULL:
             self._go_on()
-        self._check(status)
+        self._check(said[0])
+        return said[1:]
 
     def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
         """What happened, of rows asked about with a key: they are learned like any others, and
@@ -145,24 +132,13 @@ class Engine(EngineLife):
         with self._writing:
             step = int(self._options.max_frame_rows)
             for begin in range(0, len(keys), step):
-                joined, said = self._joined(names[begin : begin + step], targets[begin:])
-                parts = (joined.accepted, joined.refused, joined.duplicate)
+                piece = (names[begin : begin + step], targets[begin : begin + step])
+                *parts, said = self._taking(lambda: self._alive().outcomes(*piece))
                 counts = [a + b for a, b in zip(counts, parts)]
-                refused |= {begin + row: reason for row, reason in said.items()}
+                refused |= {begin + row: Reason(reason) for row, reason in said}
             self.settle()
             accepted, refused_count, duplicate = counts
             return Joined(accepted, refused_count, duplicate, self.rows, 0, refused)
-
-    def _joined(self, names: list[bytes], targets: FloatArray) -> tuple[Any, dict[int, Reason]]:
-        n = len(names)
-        listed, joined = (c.RefusedRow * n)(), c.made(self._c, "joined")
-        keys = (ctypes.c_char_p * n)(*names)
-        self._taking(
-            lambda: self._c.windhover_engine_outcomes(
-                self._alive(), keys, pointer(targets), n, listed, n, byref(joined)
-            )
-        )
-        return joined, {int(one.row): Reason(one.reason) for one in listed[: joined.refused]}
 
     def settle(self) -> None:
         """Keys whose time is up (labels_timeout_seconds) are no longer waited for.
@@ -172,7 +148,7 @@ class Engine(EngineLife):
         with self._writing:
             if not self._options.labels_pending:
                 return
-            status = self._c.windhover_engine_settle_labels(self._alive())
+            status = self._alive().settle_labels()
             if status != Reason.WINDOW_FULL:  # the rest later
                 self._check(status)
 

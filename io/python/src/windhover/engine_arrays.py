@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _library as c
 from .errors import InvalidInput, Reason, Refused
 from .results import FloatArray
 from .rows import Rows, keys_of, rows_of
 
-
-def pointer(array: FloatArray) -> Any:
-    """Of a contiguous array that outlives its use."""
-    return array.ctypes.data_as(c.Numbers)
+if TYPE_CHECKING:
+    from ._engine import Library
 
 
-def check(library: ctypes.CDLL, status: int) -> None:
+def check(library: Library, status: int) -> None:
     if status != Reason.OK:
-        text = library.windhover_status_text(status).decode()
-        raise Refused(Reason(status), text=f"the engine refuses: {text}")
+        raise Refused(Reason(status), text=f"the engine refuses: {library.status_text(status)}")
 
 
 def taken(options: Any, x: Any, y: Any) -> Rows:
@@ -44,26 +39,15 @@ def texts(keys: str | Sequence[str] | None, rows: int) -> list[bytes]:
     return names
 
 
-def fill(
-    struct: Any, rows: Rows, columns: dict[str, FloatArray | None], begin: int, end: int
-) -> list[Any]:
-    """Writes where rows `begin` to `end`, and these columns of them, lie; what is returned is to be
-    kept until the call is over."""
-    struct.rows = end - begin
+def arguments(
+    rows: Rows, columns: dict[str, FloatArray | None], begin: int, end: int
+) -> dict[str, Any]:
+    """Rows `begin` to `end`, and these columns of them, by the names of `_engine`."""
     first, last = begin, end
-    kept: list[Any] = []
+    arrays: dict[str, Any] = {}
     if rows.indices is not None and rows.row_ends is not None:
         first, last = rows.values_before(begin), rows.values_before(end)
-        ends = (rows.row_ends[begin:end] - first).astype(np.uint32)
-        indices = rows.indices[first:last]
-        struct.indices = indices.ctypes.data if indices.size else None
-        struct.row_ends = ends.ctypes.data
-        kept += [indices, ends]
-    features = rows.features[first:last]
-    struct.features, struct.feature_values = pointer(features), features.size
-    kept.append(features)
-    for name, column in columns.items():
-        if column is not None:
-            setattr(struct, name, pointer(column[begin:end]))
-            kept.append(column)
-    return kept
+        arrays["row_ends"] = (rows.row_ends[begin:end] - first).astype(np.uint32)
+        arrays["indices"] = rows.indices[first:last].view(np.uint32)
+    arrays["features"] = rows.features[first:last]
+    return arrays | {name: c[begin:end] for name, c in columns.items() if c is not None}

@@ -5,52 +5,61 @@ from __future__ import annotations
 import os
 import threading
 import time
-from contextlib import AbstractContextManager
-from ctypes import byref, c_int, c_size_t, c_void_p
-from typing import Any
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
 
-from . import _library as c
+from . import _library
 from .engine_arrays import check
-from .engine_kept import restored, saved
 from .engine_options import filled
 from .engine_reader import Reader
 from .errors import InvalidInput, Reason
+
+if TYPE_CHECKING:
+    from . import _engine
 
 _POLLED = 64  # rounds of learning a call
 _PAUSE = 0.0005  # seconds; the learner is behind, or has not published yet
 
 
+@contextmanager
+def _set_up() -> Iterator[None]:
+    from ._engine import SetUpError
+
+    try:
+        yield
+    except SetUpError as error:
+        raise InvalidInput(str(error)) from None
+
+
+def _made(library: _engine.Library, options: _engine.Options) -> _engine.Engine:
+    from . import _engine
+
+    return _engine.Engine(library, options)
+
+
 class EngineLife:
     """What `Engine` is without rows and questions."""
 
-    _handle: c_void_p | None = None
+    _handle: _engine.Engine | None = None
     _reader: Reader | None = None
     _closing = False  # who waits for the learner gives up, and with it the locks
 
     def __init__(
         self, features: int, *, model: str = "linear", threads: int = 1, **options: Any
     ) -> None:
-        self._c = c.load()
+        self._c = _library.load()
         self._process = os.getpid()
         self._write_lock = threading.RLock()
         self._ask_lock = threading.RLock()
         self._options = filled(self._c, features, model, threads, options)
         self._running = False
-        failure, size = c.Failure(), c_size_t()
-        status = self._c.windhover_engine_footprint(
-            byref(self._options), byref(size), byref(failure)
-        )
-        self._set_up(status, failure)
-        self.footprint = size.value  # bytes, readers not counted
-        handle = c_void_p()
-        status = self._c.windhover_engine_create(
-            byref(self._options), byref(handle), byref(failure)
-        )
-        self._set_up(status, failure)
-        self._handle = handle
-        self._dimension = int(self._c.windhover_engine_dimension(handle))
+        with _set_up():
+            self._handle = _made(self._c, self._options)
+        self.footprint = self._handle.footprint  # bytes, readers not counted
+        self._dimension = self._handle.dimension
         try:
-            self._reader = Reader(self._c, handle, self._options)
+            self._reader = Reader(self._c, self._handle, self._options)
             if threads:
                 self.start()
         except BaseException:
@@ -89,17 +98,18 @@ class EngineLife:
     def rows(self) -> int:
         """Rows accepted so far."""
         with self._asking:
-            return int(self._c.windhover_engine_head(self._alive()))
+            return self._alive().head
 
     def __repr__(self) -> str:
-        model = (self._options.model or b"").decode()
-        return f"<Engine of {self.features} features, {model}, {self.footprint} bytes>"
+        return (
+            f"<Engine of {self.features} features, {self._options.model}, {self.footprint} bytes>"
+        )
 
     @property
     def pending(self) -> int:
         """Keys whose outcome is waited for."""
         with self._asking:
-            return int(self._c.windhover_engine_pending_labels(self._alive()))
+            return self._alive().pending_labels
 
     # --- Learning
 
@@ -112,32 +122,32 @@ class EngineLife:
         """
         if not 0 <= rounds < 2**31:
             raise InvalidInput(f"{rounds} rounds; 0 to 2147483647 are possible")
-        done = c_int()
         with self._writing:
-            self._check(self._c.windhover_engine_poll(self._alive(), rounds, byref(done)))
-        return done.value
+            status, done = self._alive().poll(rounds)
+            self._check(status)
+        return done
 
     def start(self) -> None:
         """Learns on threads of the library's own from now on."""
         with self._writing:
-            self._check(self._c.windhover_engine_start(self._alive()))
+            self._check(self._alive().start())
             self._running = True
 
     def stop(self) -> None:
         """Learns in poll() alone from now on."""
         with self._writing:
-            self._check(self._c.windhover_engine_stop(self._alive()))
+            self._check(self._alive().stop())
             self._running = False
 
     def pause(self) -> None:
         """Learns nothing from now on: answers stay what they are, and rows wait."""
         with self._asking:
-            self._check(self._c.windhover_engine_pause(self._alive(), 1))
+            self._check(self._alive().pause(True))
 
     def resume(self) -> None:
         """Goes on learning."""
         with self._asking:
-            self._check(self._c.windhover_engine_pause(self._alive(), 0))
+            self._check(self._alive().pause(False))
 
     def _go_on(self) -> None:
         """Lets the learner get on."""
@@ -156,7 +166,7 @@ class EngineLife:
             running = self._running
             self.stop()
             try:
-                status, kept = saved(self._c, self._alive())
+                status, kept = self._alive().save()
                 self._check(status)
             finally:
                 if running:
@@ -169,12 +179,12 @@ class EngineLife:
         Raises:
             InvalidInput: that is not what this engine can go on from; it is as it was at first.
         """
-        failure = c.Failure()
         with self._writing, self._asking:
             running = self._running
             self.stop()
             try:
-                self._set_up(restored(self._c, self._alive(), kept, failure), failure)
+                with _set_up():
+                    self._alive().restore(bytes(kept))
             finally:
                 if running:
                     self.start()
@@ -192,7 +202,7 @@ class EngineLife:
             if self._reader is not None:
                 self._reader.close()
             if self._handle is not None:
-                self._c.windhover_engine_destroy(self._handle)
+                self._handle.destroy()
             self._reader = self._handle = None
 
     def __del__(self) -> None:
@@ -201,7 +211,7 @@ class EngineLife:
 
     # --- Arrays and statuses
 
-    def _alive(self) -> c_void_p:
+    def _alive(self) -> _engine.Engine:
         if self._handle is None:
             raise InvalidInput("the engine is closed")
         return self._handle
@@ -213,8 +223,3 @@ class EngineLife:
 
     def _check(self, status: int) -> None:
         check(self._c, status)
-
-    @staticmethod
-    def _set_up(status: int, failure: c.Failure) -> None:
-        if status != Reason.OK:
-            raise InvalidInput(f"{failure.sentence.decode()} ({failure.number:g})")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from ctypes import byref, c_size_t, c_void_p, sizeof
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _library as c
 from .asked import Asked
 from .contrasts import Contrasts, Group
-from .engine_arrays import check, fill, pointer, taken, texts
+from .engine_arrays import arguments, check, taken, texts
 from .errors import InvalidInput
 from .events import Event
 from .provenance import ModelKind, Provenance
@@ -28,12 +25,17 @@ from .results import (
 )
 from .rows import column_of
 
+if TYPE_CHECKING:
+    from . import _engine
+
 # The models whose answers are probabilities of classes.
 _CATEGORICAL = ("softmax", "mlp-softmax", "drbm")
 _NETWORKS = ("mlp-linear", "mlp-logistic", "mlp-softmax", "drbm")
 
-# Of the library's tables those that `Predictions` calls otherwise.
+# The library's tables, and what `Predictions` calls them.
 _TABLES = {
+    "quantile_table": "quantiles",
+    "exceedance": "exceedance",
     "probabilities": "probs",
     "probabilities_sd": "probs_sd",
     "probabilities_lower": "probs_eti_lower",
@@ -76,50 +78,37 @@ class EnginePredictions(Predictions):
 class _Written:
     """Where the library writes its answers about n rows."""
 
-    def __init__(self, n: int, asked: Asked, classes: int) -> None:
-        self._numbers: Any = np.zeros(n, dtype=np.dtype(c.Prediction))
-        self._classes = classes
-        widths = {"quantiles": len(asked.quantiles), "exceedance": len(asked.thresholds)}
-        widths |= dict.fromkeys(_TABLES, classes)
+    def __init__(self, n: int, asked: Asked, classes: int, dtype: np.dtype[Any]) -> None:
+        self._numbers: Any = np.zeros(n, dtype=dtype)
+        widths = dict.fromkeys(_TABLES, classes)
+        widths |= {"quantile_table": len(asked.quantiles), "exceedance": len(asked.thresholds)}
         self._tables = {name: np.zeros((n, width)) for name, width in widths.items()}
 
-    def point(self, answer: Any, begin: int, end: int) -> None:
-        """Has the library write rows `begin` to `end`."""
-        for name, table in self._tables.items():
-            setattr(answer, name, pointer(table[begin:end]) if table.size else None)
-        answer.classes = self._classes
-        answer.predictions = self._numbers[begin:end].ctypes.data
-        answer.prediction_size = sizeof(c.Prediction)
+    def arguments(self, begin: int, end: int) -> dict[str, Any]:
+        """Of rows `begin` to `end`, by the names of `_engine`."""
+        tables = {name: table[begin:end] for name, table in self._tables.items()}
+        return tables | {"predictions": self._numbers[begin:end]}
 
     def arrays(self) -> dict[str, FloatArray]:
         """By the names of `Predictions`: views, nothing is copied."""
         columns = {name: self._numbers[name] for name in self._numbers.dtype.names}
-        return columns | {_TABLES.get(name, name): table for name, table in self._tables.items()}
-
-
-def _wanted(question: Any, asked: Asked) -> list[Any]:
-    """What is asked of every row; likewise to be kept."""
-    question.interval, question.thompson_id = asked.interval, asked.thompson_id
-    question.quantile_count = len(asked.quantiles)
-    question.threshold_count = len(asked.thresholds)
-    kept = []
-    for name in ("quantiles", "thresholds"):
-        array = np.asarray(getattr(asked, name), dtype=np.float64)
-        setattr(question, name, pointer(array) if array.size else None)
-        kept.append(array)
-    return kept
+        return columns | {_TABLES[name]: table for name, table in self._tables.items()}
 
 
 class Reader:
     """A reader of the library; one thread at a time."""
 
-    def __init__(self, library: ctypes.CDLL, engine: c_void_p, options: Any) -> None:
+    def __init__(
+        self, library: _engine.Library, engine: _engine.Engine, options: _engine.Options
+    ) -> None:
+        from . import _engine
+
         self._c = library
         self._options = options
-        self._reader = c_void_p()
-        check(library, library.windhover_reader_create(engine, byref(self._reader)))
-        self._dimension = int(library.windhover_engine_dimension(engine))
-        name = options.model.decode()
+        self._tables = _engine
+        self._reader = _engine.Reader(engine)
+        self._dimension = engine.dimension
+        name = options.model
         kind = ModelKind(name) if name in list(ModelKind) else ModelKind.OTHER
         self._categorical = name in _CATEGORICAL
         self._kind = kind
@@ -129,7 +118,7 @@ class Reader:
         """Made when they are asked for: there may be millions."""
         options = self._options
         classes = int(options.classes) if self._categorical else 0
-        network = options.model.decode() in _NETWORKS
+        network = options.model in _NETWORKS
         return parameter_names(int(options.features), self._dimension, self._kind, classes, network)
 
     def predict(
@@ -140,39 +129,39 @@ class Reader:
         key: str | Sequence[str] | None,
         ask: Ask | None,
     ) -> EnginePredictions:
-        asked.check(c.MAX_QUANTILES, c.MAX_THRESHOLDS, "the engine")
+        asked.check(self._tables.MAX_QUANTILES, self._tables.MAX_THRESHOLDS, "the engine")
         rows = taken(self._options, X, None)
         n = rows.count
         if not n:
             raise InvalidInput("X has no rows")
         arrays = {k: column_of(k, v, n) for k, v in columns.items() if v is not None}
         names = texts(key, n)
-        written = _Written(n, asked, int(self._options.classes) if self._categorical else 0)
+        classes = int(self._options.classes) if self._categorical else 0
+        written = _Written(n, asked, classes, self._tables.PREDICTION)
+        wanted: dict[str, Any] = {
+            "interval": asked.interval,
+            "thompson_id": asked.thompson_id,
+            "quantiles": np.asarray(asked.quantiles, dtype=np.float64),
+            "thresholds": np.asarray(asked.thresholds, dtype=np.float64),
+            "classes": classes,
+        }
         provenances = []
         step = int(self._options.max_query_rows)
         for begin in range(0, n, step):
             end = min(n, begin + step)
-            question, where = c.made(self._c, "question"), c.made(self._c, "provenance")
-            answer = c.made(self._c, "answer")
-            kept = fill(question, rows, arrays, begin, end)
-            kept.append(_wanted(question, asked))
-            if names:
-                kept.append((ctypes.c_char_p * (end - begin))(*names[begin:end]))
-                question.keys = ctypes.addressof(kept[-1])
-            written.point(answer, begin, end)
-            answer.provenance = ctypes.addressof(where)
-            status = self._c.windhover_reader_predict(self._reader, byref(question), byref(answer))
-            del kept
+            status, where = self._reader.predict(
+                **arguments(rows, arrays, begin, end),
+                **written.arguments(begin, end),
+                **wanted,
+                keys=names[begin:end],
+            )
             check(self._c, status)
             provenances.append(Provenance.of(where))
         return EnginePredictions(written.arrays(), provenances, asked, ask)
 
     def posterior(self) -> Posterior:
-        table: Any = np.zeros(self._dimension, dtype=np.dtype(c.Parameter))
-        where = c.made(self._c, "provenance")
-        status = self._c.windhover_reader_posterior(
-            self._reader, table.ctypes.data, sizeof(c.Parameter), len(table), byref(where)
-        )
+        table: Any = np.zeros(self._dimension, dtype=self._tables.PARAMETER)
+        status, where = self._reader.posterior(table)
         check(self._c, status)
         arrays = {name: table[name] for name in POSTERIOR_ARRAYS}
         return Posterior(Provenance.of(where), names=self._names, **arrays)
@@ -187,43 +176,21 @@ class Reader:
         return group.drawn(self.posterior(), self.draws())
 
     def draws(self) -> Draws:
-        where, kept = c.made(self._c, "provenance"), 0
         theta = np.zeros((int(self._options.retained_draws), self._dimension))
-        call = self._c.windhover_reader_draws
-        try:
-            check(self._c, call(self._reader, 0, 0, None, 0, byref(where)))
-            if where.draws:  # the first page takes a snapshot, the second is of the same
-                page = (pointer(theta), theta.size)
-                check(self._c, call(self._reader, 0, 1, *page, byref(where)))
-                kept = int(where.draws)
-                rest = theta[1:kept]
-                if rest.size:
-                    page = (pointer(rest), rest.size)
-                    check(self._c, call(self._reader, 1, kept - 1, *page, None))
-        finally:
-            self._c.windhover_reader_release(self._reader)
-        return Draws(Provenance.of(where), theta[:kept], self._names)
+        status, where = self._reader.draws(theta)
+        check(self._c, status)
+        return Draws(Provenance.of(where), theta[: where.draws], self._names)
 
     def provenance(self) -> Provenance:
         """Of the newest snapshot."""
-        where = c.made(self._c, "provenance")
-        try:
-            check(
-                self._c,
-                self._c.windhover_reader_draws(self._reader, 0, 0, None, 0, byref(where)),
-            )
-        finally:
-            self._c.windhover_reader_release(self._reader)
+        status, where = self._reader.draws(np.zeros((0, self._dimension)))
+        check(self._c, status)
         return Provenance.of(where)
 
     def events(self) -> list[Event]:
-        room = (c.EventStruct * c.MAX_EVENTS)()
-        count = c_size_t()
-        status = self._c.windhover_reader_events(
-            self._reader, room, sizeof(c.EventStruct), c.MAX_EVENTS, byref(count)
-        )
+        status, events = self._reader.events()
         check(self._c, status)
-        return [Event.of(event) for event in room[: count.value]]
+        return [Event.of(event) for event in events]
 
     def close(self) -> None:
-        self._c.windhover_reader_destroy(self._reader)
+        self._reader.destroy()

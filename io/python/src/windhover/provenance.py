@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 
@@ -82,8 +83,13 @@ class ModelKind(str, enum.Enum):
 _E = TypeVar("_E", bound=enum.Enum)
 
 
+@cache
+def _members(kind: type[_E]) -> tuple[_E, ...]:
+    return tuple(kind)
+
+
 def nth(kind: type[_E], number: int, otherwise: _E) -> _E:
-    members: list[_E] = list(kind)
+    members = _members(kind)
     return members[number] if 0 <= number < len(members) else otherwise
 
 

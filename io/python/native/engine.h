@@ -1,0 +1,149 @@
+// An engine and one who asks it, over numpy's arrays. Nothing is copied: an array that does not lie
+// as the library reads it, contiguous and of the library's type, is refused (TypeError).
+//
+// The statuses are the library's; the caller says what they mean. Other threads of Python run while
+// the library works. Threads: as io/c/engine.h has it. Neither is ended with its object, as a
+// forked process has objects without the threads: destroy() ends it, and nothing is called after
+// that.
+#ifndef WINDHOVER_IO_PYTHON_NATIVE_ENGINE_H_
+#define WINDHOVER_IO_PYTHON_NATIVE_ENGINE_H_
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "windhover/io/python/native/library.h"
+
+namespace windhover::python {
+
+template <class T>
+using Array = pybind11::array_t<T, pybind11::array::c_style>;
+template <class T>
+using Maybe = std::optional<Array<T>>;
+
+using RefusedRows = std::vector<std::pair<std::uint64_t, int>>;
+
+// Setting up was refused: the sentence of the library, and its number.
+struct SetUpError : std::runtime_error {
+  explicit SetUpError(const windhover_error& error);
+};
+
+// The options of an engine. Invariant: the strings of `c` are those beside it.
+struct Options {
+  explicit Options(const Library& library);
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+
+  void set_model(std::string text);
+  void set_sampler(std::string text);
+
+  windhover_engine_options c;
+  std::string model;
+  std::string sampler;
+};
+
+// Rows as they lie in arrays; sparse ones have `indices` and `row_ends`. Of the others each that is
+// there has one number a row (std::invalid_argument).
+struct RowArrays {
+  Array<double> features;
+  Maybe<std::uint32_t> indices;
+  Maybe<std::uint32_t> row_ends;
+  Maybe<double> offsets;
+  Maybe<double> trials;
+};
+
+class Engine {
+ public:
+  // SetUpError: the options cannot be.
+  Engine(const Library& library, const Options& options);
+  void destroy();
+
+  std::size_t footprint() const { return footprint_; }
+  std::uint32_t dimension() const { return library_.windhover_engine_dimension(engine_); }
+  std::uint64_t head() const { return library_.windhover_engine_head(engine_); }
+  std::uint64_t pending_labels() const { return library_.windhover_engine_pending_labels(engine_); }
+
+  // The status, and of OK the rows that were refused and why.
+  std::pair<int, RefusedRows> observe(const RowArrays& rows, const Array<double>& targets,
+                                      const Maybe<double>& weights);
+  // The status, how many were accepted, refused and duplicate, and which were refused. REQUIRES: no
+  // key holds a 0.
+  std::tuple<int, std::uint64_t, std::uint64_t, std::uint64_t, RefusedRows> outcomes(
+      const std::vector<std::string>& keys, const Array<double>& targets);
+  int settle_labels();
+
+  // The status, and how many rounds were worth doing.
+  std::pair<int, int> poll(int rounds);
+  int start();
+  int stop();
+  int pause(bool paused);
+
+  // The status, and what is kept. REQUIRES: stopped.
+  std::pair<int, pybind11::bytes> save();
+  // SetUpError: refused. REQUIRES: stopped.
+  void restore(std::string_view kept);
+
+  const Library& library() const { return library_; }
+  windhover_engine* handle() const { return engine_; }
+
+ private:
+  const Library& library_;
+  std::size_t footprint_ = 0;
+  windhover_engine* engine_ = nullptr;
+};
+
+// What is asked of each row, and where the answers go: arrays of the caller's, of as many rows.
+struct QuestionArrays {
+  double interval = 0.9;
+  std::uint64_t thompson_id = 0;
+  Array<double> quantiles;
+  Array<double> thresholds;
+  Maybe<double> outcomes;
+  std::vector<std::string> keys;  // one a row, or none
+  std::size_t classes = 0;        // of a categorical model
+};
+struct AnswerArrays {
+  Array<windhover_prediction> predictions;
+  Array<double> quantiles;   // rows x quantiles
+  Array<double> exceedance;  // rows x thresholds
+  // rows x classes
+  Array<double> probabilities;
+  Array<double> probabilities_sd;
+  Array<double> probabilities_lower;
+  Array<double> probabilities_upper;
+};
+
+class Reader {
+ public:
+  // std::runtime_error with the status in words: the engine has no room for one.
+  explicit Reader(Engine& engine);
+  void destroy();
+
+  // Each gives the status, and where the answer comes from.
+  std::pair<int, windhover_provenance> predict(const RowArrays& rows,
+                                               const QuestionArrays& question,
+                                               AnswerArrays& answer);
+  std::pair<int, windhover_provenance> posterior(Array<windhover_parameter>& parameters);
+  // The newest draws as they lie in `theta`, of one snapshot: the provenance says how many.
+  std::pair<int, windhover_provenance> draws(Array<double>& theta);
+  std::pair<int, std::vector<windhover_event>> events();
+
+ private:
+  windhover_provenance provenance() const;
+
+  const Library& library_;
+  windhover_reader* reader_ = nullptr;
+};
+
+}  // namespace windhover::python
+
+#endif  // WINDHOVER_IO_PYTHON_NATIVE_ENGINE_H_
