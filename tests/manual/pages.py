@@ -28,7 +28,7 @@ class Block:
 
     @property
     def needs(self) -> str:
-        """The package of Debian without which it cannot be run; empty: none."""
+        """What it cannot be run without, beside Windhover; empty: nothing."""
         return self.title.removeprefix("needs ") if self.title.startswith("needs ") else ""
 
 

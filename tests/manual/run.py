@@ -9,7 +9,7 @@ those of the command line, and its ports are free ones. By the fence of a block:
     ```{ .sh .again }           is run until its output is the one shown, 30 s at most
     ```text                     after one of these: lines of its output, in order; `...` is anything
     ```{ .LANG title="NAME" }   is written to the file NAME of that folder
-    ```{ .sh title="needs PACKAGE" }  is run where this package of Debian is there (NEEDED), or counted
+    ```{ .sh title="needs PROGRAM" }  is run where this one of NEEDED is there, or counted
     ```{ ... title="not run: WHY" }   is counted
 
 Whole numbers of up to four digits must be equal, others within 5 %. Exit code 1: a block failed; 77: a
@@ -38,7 +38,11 @@ sys.path.insert(0, str(ROOT / "tools/manual"))
 PAGES = ROOT / "tools/manual/pages"
 PORTS = ["7171", "7172", "7173", "7174", "9101"]
 DEADLINE = 30.0
-NEEDED = {"r-cran-rstan": ["Rscript", "-e", "library(rstan); library(BH)"]}
+NEEDED = {
+    "r-cran-rstan": ["Rscript", "-e", "library(rstan); library(BH)"],
+    "Vowpal Wabbit": ["vw", "--version"],
+    "River": ["python3", "-c", "import river"],
+}
 SHELL = """
 set -o pipefail
 while read -r __script; do
@@ -52,9 +56,9 @@ done
 """
 
 
-def is_there(package: str) -> bool:
+def is_there(program: str) -> bool:
     """REQUIRES: it is one of NEEDED."""
-    command = NEEDED[package]
+    command = NEEDED[program]
     if shutil.which(command[0]) is None:
         return False
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
