@@ -182,13 +182,13 @@ TEST(AddedModels, NobodyMayNameOneThatIsReadyUntilItIsLetIn) {
   config.durable.log_options = {
       .bytes = 8 << 20, .segment_bytes = 1 << 20, .commit_bytes = 256 << 10};
   Growing models(config);
-  HttpPeer http(models.http_address());
   const auto nobody_may = [&] {
     for (const std::string& address : {models.observe_address(), models.query_address()}) {
       Client client;
       EXPECT_NE(client.connect(address, about("second", 1)), Status::kOk) << address;
       EXPECT_EQ(client.refusal(), v1::REASON_UNKNOWN_MODEL);
     }
+    HttpPeer http(models.http_address());  // a new one: who says nothing is let go
     EXPECT_EQ(http.get("/v1/status?model=second").status, 404);
     EXPECT_EQ(http.get("/metrics").body.find("model=\"second\""), std::string::npos);
   };
