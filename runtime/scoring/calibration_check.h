@@ -12,14 +12,16 @@ namespace windhover {
 //   46 to 54 % of the outcomes within the central 50 % interval, 87 to 93 % within the 90 % one;
 //   a forecast that knows nothing of x predicts no better;
 //   of classes, the log-odds are the right ones times 0.75 to 1.25.
-// Against each bound the likelihood ratio of an alternative is multiplied up row by row, and begun
-// anew whenever it falls below 1: 35, 65, 78, 97.5 %; that forecast itself; log-odds times 0.5 and
-// 2. While the predictions are near enough, and as to the forecast right, one of them comes to
-// kRows times their number at most once in kRows rows on average, however often one looks.
+// Against each bound stand likelihood ratios of alternatives, as if something had changed at any
+// row before: 20, 35, 65 and 85 %, 60, 78 and 97.5 %; that forecast itself; log-odds times 0.5 and
+// 2. Each is added up over these rows by R <- (R + 1) ratio (Shiryaev and Roberts). While the
+// predictions are near enough, and as to the forecast right, the sum of all R grows by their number
+// a row at most on average, so that it comes to kRows times that once in kRows rows or less often,
+// however often one looks.
 // One thread; failing() from any.
 class CalibrationCheck {
  public:
-  static constexpr double kRows = 1e5;  // between two false alarms, at least, on average
+  static constexpr double kRows = 1e6;  // between two false alarms, at least, on average
 
   // What one outcome y says.
   struct Outcome {
@@ -39,10 +41,14 @@ class CalibrationCheck {
   bool failing() const noexcept { return failing_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::size_t kAlternatives = 7;
+  static constexpr std::size_t kAlternatives = 10;
 
-  // 0 to twice the threshold: what has long been wrong can be right again within
-  // 1,000 rows that judge.
+  bool is_found(const std::array<double, kAlternatives>& gain) noexcept;
+  bool still_speaks(const std::array<double, kAlternatives>& gain) noexcept;
+
+  std::array<double, kAlternatives> evidence_{};  // R; 0 while failing
+  // Since something speaks for the alternative most: 0 to twice the threshold, so that what has
+  // long been wrong can be right again within 1,000 rows that judge.
   std::array<double, kAlternatives> log_ratio_{};
   std::atomic<bool> failing_{false};
 };

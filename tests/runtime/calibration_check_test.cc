@@ -65,6 +65,31 @@ TEST(CalibrationCheck, SeesIntervalsThatAreTooNarrowOrTooWide) {
   }
 }
 
+// Within so many rows as the alternative nearest to what happens takes to come to the threshold, on
+// average, and four standard errors of a first passage.
+TEST(CalibrationCheck, SeesWhatIsFarOffSoon) {
+  struct Case {
+    double factor, held, bound, alternative;
+  };
+  constexpr int kSeeds = 20;
+  // With 0.3 times the sd 37.8 % are within 90 %, with 2.5 times it 90.8 % within 50 %.
+  for (const Case& c : {Case{0.3, 0.378, 0.87, 0.6}, Case{2.5, 0.908, 0.54, 0.85}}) {
+    std::uint64_t rows = 0;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      std::mt19937_64 random(seed);
+      CalibrationCheck check;
+      rows += rows_to_alarm(check, 2'000, [&] { return pit_of(random, c.factor); });
+    }
+    const double inside = std::log(c.alternative / c.bound);
+    const double outside = std::log((1 - c.alternative) / (1 - c.bound));
+    const double mean = c.held * inside + (1 - c.held) * outside;
+    const double variance = c.held * (1 - c.held) * std::pow(inside - outside, 2);
+    const double threshold = std::log(10 * CalibrationCheck::kRows);
+    const double error = std::sqrt(kSeeds * threshold * variance / std::pow(mean, 3));
+    EXPECT_LE(static_cast<double>(rows), kSeeds * threshold / mean + 4 * error) << c.factor;
+  }
+}
+
 TEST(CalibrationCheck, LeavesAloneWhatIsNearEnough) {
   for (const double factor : {0.95, 1.06}) {
     std::mt19937_64 random(4);
