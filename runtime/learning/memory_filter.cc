@@ -12,15 +12,6 @@ namespace windhover {
 
 using Eigen::Index;
 
-namespace {
-
-// Of the squared residual of a row, or of those of a batch where only their sum is known, a row: an
-// outlying one must not leave the long memories with it when the short ones have forgotten, and is
-// not what is usual.
-constexpr double kMostDispersions = 10;
-
-}  // namespace
-
 MemoryFilter::Scratch::Scratch(Arena& arena, std::uint32_t dimension) noexcept
     : factor(arena, dimension),
       precision(arena.allocate<double>(std::size_t{dimension} * dimension).data()),
@@ -46,9 +37,8 @@ void MemoryFilter::reset() noexcept {
   std::fill_n(centre_, dimension_, 0.0);
   std::fill_n(curvature_, width_ * width_, 0.0);
   std::fill_n(covariance_, std::size_t{dimension_} * dimension_, 0.0);
-  count_ = squares_ = 0;
-  dispersion_ = 1;
-  told_ = 0;
+  rows_.reset();
+  dispersion_.reset();
   stale_ = 0;
 }
 
@@ -58,21 +48,20 @@ void MemoryFilter::start(std::uint64_t rows) noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     std::copy_n(sums.curvature_below(j), dimension_ - j, curvature_ + j * (width_ + 1));
   }
-  count_ = squares_ = static_cast<double>(rows);
+  rows_.start(rows);
   // One that is given may be wrong: the first rows say what it is.
-  dispersion_ = estimator_.dispersion().value();
-  told_ = estimator_.dispersion().learned() ? sums.weight() : 0.0;
+  const Dispersion& served = estimator_.dispersion();
+  dispersion_.start(served.value(), served.learned() ? sums.weight() : 0.0);
   refresh();
 }
 
 double MemoryFilter::dispersion() const noexcept {
   const Dispersion& served = estimator_.dispersion();
-  return scales_ ? std::max(dispersion_, served.least()) : served.value();
+  return scales_ ? std::max(dispersion_.value(), served.least()) : served.value();
 }
 
-// Rows that count as W together, and W2 the sum of their squares, are worth W^2 / W2.
 double MemoryFilter::exponent() const noexcept {
-  const double as_many = counts_as_many_ && squares_ > 0 ? count_ / squares_ : 1.0;
+  const double as_many = counts_as_many_ ? rows_.as_many() : 1.0;
   return as_many * estimator_.done().weight_ratio();
 }
 
@@ -91,11 +80,8 @@ void MemoryFilter::residuals(const RowBatch& batch, Model& model,
 }
 
 void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noexcept {
-  const auto rows = static_cast<double>(batch.count);
-  const double keep = std::pow(1 - std::min(2 / static_cast<double>(rows_), 0.5), rows);
+  const double keep = rows_.add(batch.count);
   for (std::size_t i = 0; i < width_ * width_; ++i) curvature_[i] *= keep;
-  count_ = keep * count_ + rows;
-  squares_ = keep * keep * squares_ + rows;
   std::fill_n(scratch_.gradient, dimension_, 0.0);
   CurvatureSums sums{};
   sums.gradient = scratch_.gradient;
@@ -112,20 +98,22 @@ void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noe
   // What the rows said to the centre is not noise: of a normal y a residual before, times the one
   // after, is on average what the noise is.
   if (scales_ && sums.loss > 0) {
-    learn_dispersion(weight, usual * sums.squares * std::sqrt(after / sums.loss));
+    const double squares = usual * sums.squares * std::sqrt(after / sums.loss);
+    const double most = rows_.sum() * estimator_.done().mean_weight();
+    dispersion_.learn(dispersion(), squares, weight, most);
   }
   if (due && !told) refresh();
 }
 
 double MemoryFilter::usual_share(const RowBatch& batch, Model& model) const noexcept {
   // Of the first there is nothing yet that they could be outlying of.
-  if (!normal_ || told_ == 0) return 1;
+  if (!normal_ || !dispersion_.told()) return 1;
   std::array<PredictiveResidual, kMostRows> rows;
   residuals(batch, model, rows.data());
   double usual = 0;
   double all = 0;
   for (std::size_t i = 0; i < batch.count; ++i) {
-    const double most = kMostDispersions * (dispersion() + rows[i].variance);
+    const double most = FadingDispersion::kMost * (dispersion() + rows[i].variance);
     usual += rows[i].weight * std::min(rows[i].square(), most);
     all += rows[i].weight * rows[i].square();
   }
@@ -188,20 +176,10 @@ double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, bool
   return loss;
 }
 
-// `squares`: of the residuals of rows that count as `weight`.
-void MemoryFilter::learn_dispersion(double weight, double squares) noexcept {
-  if (!(weight > 0) || !std::isfinite(squares)) return;
-  const double row = estimator_.done().mean_weight();  // what it counts as, on average
-  told_ = std::min(told_ + weight, count_ * row);
-  const double rate = told_ > 0 ? std::min(weight / told_, 1.0) : 1.0;
-  const double now = dispersion();
-  // Of the first there is nothing yet that it could be outlying of.
-  const double most = rate < 1 ? kMostDispersions * weight * now : HUGE_VAL;
-  dispersion_ = now + rate * (std::min(squares, most) / weight - now);
-}
-
 void MemoryFilter::visit_state(StateVisitor& visitor) noexcept {
-  visitor.values(count_, squares_, dispersion_, told_, stale_);
+  rows_.visit_state(visitor);
+  dispersion_.visit_state(visitor);
+  visitor.value(stale_);
   visitor.visit(centre_, dimension_);
   visitor.visit(curvature_, width_ * width_);
   visitor.visit(covariance_, std::size_t{dimension_} * dimension_);

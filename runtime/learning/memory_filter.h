@@ -8,6 +8,8 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/learning/estimator.h"
+#include "windhover/runtime/learning/fading_dispersion.h"
+#include "windhover/runtime/learning/fading_rows.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {
@@ -36,10 +38,10 @@ class MemoryFilter {
   MemoryFilter(Arena& arena, const EngineConfig& config, const Estimator& estimator,
                Scratch& scratch, std::uint64_t rows, bool counts_as_many) noexcept;
 
-  std::uint64_t rows() const noexcept { return rows_; }
+  std::uint64_t rows() const noexcept { return rows_.memory(); }
   const double* centre() const noexcept { return centre_; }
   // Equal rows that those seen so far are worth, by their age.
-  double worth() const noexcept { return squares_ > 0 ? count_ * count_ / squares_ : 0.0; }
+  double worth() const noexcept { return rows_.worth(); }
 
   void reset() noexcept;
   // Goes on from the estimator's posterior, of so many rows.
@@ -69,25 +71,21 @@ class MemoryFilter {
   double move(const RowBatch& batch, double fresh, double loss, bool told, Model& model) noexcept;
   // Of the batch's squared residuals, what is not of far rows.
   double usual_share(const RowBatch& batch, Model& model) const noexcept;
-  void learn_dispersion(double weight, double squares) noexcept;
 
   const Estimator& estimator_;
   Scratch& scratch_;
   std::uint32_t dimension_;
   std::size_t width_;
-  std::uint64_t rows_;
+  FadingRows rows_;
   bool counts_as_many_;
   bool scales_;  // whether the model has a dispersion
   bool normal_;  // whether y, or its logarithm, is normal
 
   double* centre_;
-  double* curvature_;   // width x width: sum of the rows' curvatures, dispersion 1
-  double* covariance_;  // P
-  double count_ = 0;    // sum of what rows count for by their age, and of its square
-  double squares_ = 0;
-  double dispersion_ = 1;    // scales_; learned from rows that count as ...
-  double told_ = 0;          // ... so much, before the oldest are forgotten
-  std::uint64_t stale_ = 0;  // rows that are not in P
+  double* curvature_;            // width x width: sum of the rows' curvatures, dispersion 1
+  double* covariance_;           // P
+  FadingDispersion dispersion_;  // scales_
+  std::uint64_t stale_ = 0;      // rows that are not in P
 };
 
 }  // namespace windhover

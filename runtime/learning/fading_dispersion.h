@@ -1,0 +1,55 @@
+// A dispersion that is learned from the newest rows.
+#ifndef WINDHOVER_RUNTIME_LEARNING_FADING_DISPERSION_H_
+#define WINDHOVER_RUNTIME_LEARNING_FADING_DISPERSION_H_
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/platform/state_visitor.h"
+
+namespace windhover {
+
+// The average of squared residuals over the rows so far, those that are forgotten left out: a batch
+// moves it by its part of what they all count.
+//
+// Invariant: known from no more than all rows count, and by no batch but the first moved to more
+// than kMost times what it was taken for.
+class FadingDispersion {
+ public:
+  // Of what it is, in the squared residual of a row, or of those of a batch where only their sum is
+  // known, a row: an outlying one must not leave the long memories with it when the short ones have
+  // forgotten, and is not what is usual.
+  static constexpr double kMost = 10;
+
+  void reset() noexcept { start(1, 0); }
+  // `told`: what the rows count that it is known from, 0: it is a guess.
+  void start(double value, double told) noexcept {
+    value_ = value;
+    told_ = told;
+  }
+
+  double value() const noexcept { return value_; }
+  bool told() const noexcept { return told_ != 0; }
+
+  // From a batch that counts `weight`, with this sum of squared residuals. `now`: what it is taken
+  // for. `most`: what all rows count, this batch with them. A sum that is not finite, or of no
+  // weight, says nothing.
+  void learn(double now, double squares, double weight, double most) noexcept {
+    if (!(weight > 0) || !std::isfinite(squares)) return;
+    told_ = std::min(told_ + weight, most);
+    const double rate = told_ > 0 ? std::min(weight / told_, 1.0) : 1.0;
+    // Of the first there is nothing yet that it could be outlying of.
+    const double limit = rate < 1 ? kMost * weight * now : HUGE_VAL;
+    value_ = now + rate * (std::min(squares, limit) / weight - now);
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept { visitor.values(value_, told_); }
+
+ private:
+  double value_ = 1;
+  double told_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LEARNING_FADING_DISPERSION_H_
