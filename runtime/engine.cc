@@ -192,31 +192,15 @@ void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
 
 Learner& Engine::learner() noexcept { return *layout_->parts.learner; }
 
-namespace {
-
-// The next of `most` places, or `most`: all are taken.
-std::uint32_t take_place(std::atomic<std::uint32_t>& taken, std::uint32_t most) noexcept {
-  const std::uint32_t place = taken.fetch_add(1, std::memory_order_relaxed);
-  if (place < most) return place;
-  taken.fetch_sub(1, std::memory_order_relaxed);
-  return most;
-}
-
-}  // namespace
-
 Result<Reader> Engine::reader() noexcept {
-  const std::uint32_t most = layout_->config.max_readers;
-  const std::uint32_t id = take_place(layout_->readers, most);
-  if (id < most) return Reader(this, id);
+  if (const auto place = layout_->readers.take_reader()) return Reader(this, *place);
   return Error{Status::kUnavailable, "all readers are taken; max_readers allows this many",
-               static_cast<double>(most)};
+               static_cast<double>(layout_->config.max_readers)};
 }
 
 Result<Reader> Engine::watcher() noexcept {
-  const std::uint32_t most = layout_->config.max_watchers;
-  const std::uint32_t id = take_place(layout_->watchers, most);
-  if (id < most) return Reader(this, layout_->config.max_readers + id);
-  return reader();
+  if (const auto place = layout_->readers.take_watcher()) return Reader(this, *place);
+  return reader();  // says that none is left
 }
 
 Result<RowFollower> Engine::follower() noexcept {

@@ -19,6 +19,7 @@
 #include "windhover/runtime/learning/window_learner.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/reader_places.h"
 #include "windhover/runtime/scoring/prequential.h"
 #include "windhover/runtime/window/ingest.h"
 #include "windhover/runtime/window/row_relay.h"
@@ -131,6 +132,7 @@ struct Engine::Layout {
         relayed(make_relayed(arena, config)),
         labels(make_labels(arena)),
         scorer(make_scorer(arena)),
+        readers(config.max_readers, config.max_watchers),
         engine(this) {}
 
   // What it says of missing features is the caller's; the engine's copy is there before the parts
@@ -209,8 +211,6 @@ struct Engine::Layout {
   Parts parts;
   std::span<double> feature_shift;
   std::span<double> feature_scale;
-  std::atomic<std::uint32_t> readers{0};
-  std::atomic<std::uint32_t> watchers{0};
   std::uint32_t followers = 0;
   std::span<EventList> event_slots;
   std::span<SnapshotPin> event_pins;
@@ -222,6 +222,7 @@ struct Engine::Layout {
   std::optional<RowRelay> relay;  // while it follows
   PendingLabels* labels;          // null: no keys
   Prequential* scorer;            // null: nobody scores
+  ReaderPlaces readers;
   std::atomic<bool> paused{false};
   std::atomic<std::uint64_t> recovery_target{0};
   alignas(64) std::atomic<std::uint64_t> polls{0};  // apart from what readers read

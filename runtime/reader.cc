@@ -88,7 +88,7 @@ Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummar
 Status Reader::begin_predict(const PredictRequest& request) noexcept {
   if (asked_ != nullptr) return Status::kUnavailable;
   Engine::Layout& engine = *engine_->layout_;
-  if (id_ >= engine.config.max_readers) return Status::kUnsupported;  // a watcher
+  if (!engine.readers.predicts(id_)) return Status::kUnsupported;
   Predictor& predictor = engine.parts.predictors[id_];
   const Response response = engine.parts.model->response();
   const Status status = predictor.check(request, response);

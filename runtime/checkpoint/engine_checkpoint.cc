@@ -215,13 +215,14 @@ void Engine::start_anew() noexcept {
   Layout* const layout = layout_;
   const EngineConfig config = layout->config;
   Clock& clock = layout->clock;
-  const std::uint32_t readers = layout->readers.load(std::memory_order_relaxed);
+  ReaderPlaces taken(config.max_readers, config.max_watchers);
+  taken.take_as(layout->readers);
   const std::uint32_t followers = layout->followers;
   Arena arena(layout->block());
   arena.region("engine");
   (void)arena.make<Layout>(arena, config, clock);  // at the same place
   layout->start();
-  layout->readers.store(readers, std::memory_order_relaxed);
+  layout->readers.take_as(taken);
   for (; layout->followers < followers; ++layout->followers) {
     layout->parts.window.take_lease(layout->followers);
   }

@@ -152,6 +152,16 @@ TEST(Checkpoint, ReadersHandedOutOutliveARefusalAndARestore) {
   EXPECT_EQ(lived.engine.parameters()[0].mean, mean);
 }
 
+TEST(Checkpoint, WatchersHandedOutOutliveARefusal) {
+  EngineConfig config = saved_config();
+  config.max_watchers = 1;
+  Lived lived(config);
+  ASSERT_TRUE(lived.engine->reader().ok());
+  ASSERT_TRUE(lived.engine->watcher().ok());
+  EXPECT_EQ(restore_error(*lived.engine, {}).status, Status::kClosed);
+  EXPECT_EQ(lived.engine->watcher().status(), Status::kUnavailable) << "nobody shares its place";
+}
+
 // Numbers do not depend on the instruction set that computed them.
 TEST(Checkpoint, SavedWithOneInstructionSetIsRestoredWithAnother) {
   const InstructionSet best = instruction_set();
