@@ -67,9 +67,6 @@ void Engine::Layout::start() noexcept {
   parts.window.reset();
   parts.snapshots.reset();
   events.reset();
-  shown_events.reset();
-  looked = {};
-  show_events();
   parts.learner->reset();
   if (labels != nullptr) labels->reset();
   if (scorer != nullptr) scorer->reset();
@@ -176,8 +173,6 @@ void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
   parts.learner->visit_state(visitor);
   scorer != nullptr ? scorer->visit_state(visitor) : Prequential::visit_none(visitor);
   events.visit_state(visitor);
-  visitor.values(looked.snapshot, looked.recovery_target, looked.failing, looked.paused);
-  if (visitor.restores()) show_events();
 }
 
 void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {

@@ -9,8 +9,7 @@ void Engine::Layout::look_for_events() noexcept {
   const EventCause now{
       newest->provenance.snapshot_id, recovery_target.load(std::memory_order_relaxed),
       scorer != nullptr && scorer->failing(), paused.load(std::memory_order_relaxed)};
-  if (now == looked) return;
-  looked = now;
+  if (!events.has_cause(now)) return;
   Provenance answer;
   stamp(*newest, answer);
   const LearnerView view = parts.learner->view();
@@ -20,25 +19,14 @@ void Engine::Layout::look_for_events() noexcept {
                             view.memory,
                             view.limit_aside,
                             now.paused};
-  if (events.look(moment, clock.wall_ns())) show_events();
-}
-
-void Engine::Layout::show_events() noexcept {
-  shown_events.begin_publish() = events.list();
-  shown_events.publish();
+  events.look(moment, clock.wall_ns());
 }
 
 void Engine::tell_start() noexcept {
   Layout& engine = *layout_;
   engine.events.tell_start(engine.parts.learner->head(), engine.clock.wall_ns());
-  engine.show_events();
 }
 
-// There always is a list: create() shows an empty one.
-void Reader::events(EventList& list) noexcept {
-  Engine::Layout& engine = *engine_->layout_;
-  list = *engine.shown_events.pin(id_);
-  engine.shown_events.unpin(id_);
-}
+void Reader::events(EventList& list) noexcept { engine_->layout_->events.read(id_, list); }
 
 }  // namespace windhover

@@ -11,7 +11,7 @@
 
 #include "windhover/platform/snapshots.h"
 #include "windhover/runtime/checkpoint/capture.h"
-#include "windhover/runtime/diagnostics/event_log.h"
+#include "windhover/runtime/diagnostics/event_board.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/labels/pending_labels.h"
 #include "windhover/runtime/learning/row_block_learner.h"
@@ -125,9 +125,7 @@ struct Engine::Layout {
         parts(arena, config, clock, counters),
         feature_shift(arena.allocate<double>(given_units(config))),
         feature_scale(arena.allocate<double>(given_units(config))),
-        event_slots(make_event_slots(arena, config)),
-        event_pins(arena.allocate<SnapshotPin>(readers_in_all(config))),
-        shown_events(event_slots, event_pins),
+        events(Parts::start_region(arena, "events"), readers_in_all(config)),
         capture(make_capture(arena, config)),
         relayed(make_relayed(arena, config)),
         labels(make_labels(arena)),
@@ -148,11 +146,6 @@ struct Engine::Layout {
   // Numbers of the features' units that the host gives.
   static std::uint32_t given_units(const EngineConfig& config) noexcept {
     return config.standardize == Standardize::kGiven ? config.model.features : 0;
-  }
-
-  static std::span<EventList> make_event_slots(Arena& arena, const EngineConfig& config) noexcept {
-    arena.region("events");
-    return arena.make_array<EventList>(Snapshots<EventList>::slots_for(readers_in_all(config)));
   }
 
   static checkpoint::Capture* make_capture(Arena& arena, const EngineConfig& config) noexcept {
@@ -188,7 +181,6 @@ struct Engine::Layout {
   void stamp(const Posterior& posterior, Provenance& provenance) noexcept;
   // After a poll: what has changed since the last one becomes events.
   void look_for_events() noexcept;
-  void show_events() noexcept;
   // Rows with a key that `predictor` has answered; `conformal` where its intervals ended.
   void keep_rows(const Posterior& posterior, const Conformal::Bounds& conformal,
                  const Predictor& predictor, const PredictRequest& request, std::size_t first,
@@ -212,11 +204,7 @@ struct Engine::Layout {
   std::span<double> feature_shift;
   std::span<double> feature_scale;
   std::uint32_t followers = 0;
-  std::span<EventList> event_slots;
-  std::span<SnapshotPin> event_pins;
-  EventLog events;
-  Snapshots<EventList> shown_events;
-  EventCause looked;             // when events were last looked for
+  EventBoard events;
   checkpoint::Capture* capture;  // null: no checkpoints
   std::span<std::byte> relayed;
   std::optional<RowRelay> relay;  // while it follows

@@ -1,0 +1,75 @@
+// What has happened to an engine, where its readers see it.
+#ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_BOARD_H_
+#define WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_BOARD_H_
+
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/platform/snapshots.h"
+#include "windhover/platform/state_visitor.h"
+#include "windhover/runtime/diagnostics/event_log.h"
+
+namespace windhover {
+
+// Invariant: there always is a list to read, and it is that of the log.
+//
+// Threads: read() those of the readers, each with a place of its own; all else the learner's.
+class EventBoard {
+ public:
+  // Takes memory, writes nothing; reset() before use.
+  EventBoard(Arena& arena, std::uint32_t readers) noexcept
+      : slots_(arena.make_array<EventList>(Snapshots<EventList>::slots_for(readers))),
+        pins_(arena.allocate<SnapshotPin>(readers)),
+        shown_(slots_, pins_) {}
+
+  void reset() noexcept {
+    log_.reset();
+    shown_.reset();
+    looked_ = {};
+    show();
+  }
+
+  // Whether there is a cause to look() that there was not when this was last asked.
+  bool has_cause(const EventCause& now) noexcept {
+    if (now == looked_) return false;
+    looked_ = now;
+    return true;
+  }
+  // What has changed since the last moment becomes events.
+  void look(const EngineMoment& now, std::int64_t time_ns) noexcept {
+    if (log_.look(now, time_ns)) show();
+  }
+  void tell_start(std::uint64_t row, std::int64_t time_ns) noexcept {
+    log_.tell_start(row, time_ns);
+    show();
+  }
+
+  // Never waits. O(kMostEvents).
+  void read(std::uint32_t reader, EventList& list) noexcept {
+    list = *shown_.pin(reader);
+    shown_.unpin(reader);
+  }
+
+  void visit_state(StateVisitor& visitor) noexcept {
+    log_.visit_state(visitor);
+    visitor.values(looked_.snapshot, looked_.recovery_target, looked_.failing, looked_.paused);
+    if (visitor.restores()) show();
+  }
+
+ private:
+  void show() noexcept {
+    shown_.begin_publish() = log_.list();
+    shown_.publish();
+  }
+
+  std::span<EventList> slots_;
+  std::span<SnapshotPin> pins_;
+  Snapshots<EventList> shown_;
+  EventLog log_;
+  EventCause looked_;  // when events were last looked for
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_BOARD_H_
