@@ -1,0 +1,65 @@
+// What was answered about rows whose outcome comes later.
+#ifndef WINDHOVER_RUNTIME_LABELS_KEPT_ANSWERS_H_
+#define WINDHOVER_RUNTIME_LABELS_KEPT_ANSWERS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/scoring/conformal.h"
+#include "windhover/runtime/scoring/outcome_use.h"
+
+namespace windhover {
+
+// The answer to one row, as far as a score needs it.
+struct GivenAnswer {
+  std::span<const double> numbers;  // Predictor::given()
+  Conformal::Bounds served{};       // conformal intervals of then; those of kScoredIntervals count
+  OutcomeUse use = OutcomeUse::kCheck;
+  // Of the posterior, as in its Provenance, for write(): not kept.
+  std::uint64_t n_seen = 0;
+  std::uint64_t n_eff = 0;
+};
+
+// One answer a place of a table, or none. Which outcomes are for the check of calibration
+// (JudgedRows) is decided when a row is asked about: those that come first are of one kind. One who
+// is asked about again stays with what was decided, as long as the posterior is of the same rows.
+//
+// Invariant: no more answers are for the check than the posterior that gave them may be judged by.
+//
+// Threads: write() one, or under a lock; read() another one, of places that are not written then.
+// Memory of a place: 8 bytes, the numbers, and 8 numbers more.
+class KeptAnswers {
+ public:
+  // `numbers` of each answer; 0: nobody scores, and none is kept. Takes memory, writes nothing.
+  KeptAnswers(Arena& arena, std::uint32_t places, std::size_t numbers) noexcept;
+  void reset() noexcept { judged_ = {}; }
+
+  // Null: none. `again`: what the place holds is the answer to who asks now for another.
+  void write(std::uint32_t place, const GivenAnswer* answer, bool again) noexcept;
+  // REQUIRES: the place has been written.
+  bool has(std::uint32_t place) const noexcept { return numbers_ > 0 && kinds_[place].answered; }
+  // REQUIRES: has(place). Good as long as the place is not written.
+  GivenAnswer read(std::uint32_t place) const noexcept;
+
+ private:
+  struct Kind {
+    std::uint32_t n_seen;  // the lower half
+    OutcomeUse use;
+    bool answered;
+  };
+  static_assert(sizeof(Kind) == 8);
+
+  std::size_t stride() const noexcept;
+  void decide(const GivenAnswer& answer, bool had_one, Kind& kind) noexcept;
+
+  std::size_t numbers_;
+  std::span<Kind> kinds_;
+  std::span<double> answers_;  // places x stride: the numbers, then the conformal intervals
+  JudgedRows judged_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LABELS_KEPT_ANSWERS_H_

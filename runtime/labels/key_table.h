@@ -1,0 +1,62 @@
+// Keys, the places of a table that have them, and what has become of them.
+#ifndef WINDHOVER_RUNTIME_LABELS_KEY_TABLE_H_
+#define WINDHOVER_RUNTIME_LABELS_KEY_TABLE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/labels/labels_config.h"
+
+namespace windhover {
+
+enum class KeyState : std::uint8_t { kPending, kJoined, kTimedOut };
+
+// A hash table with chains, in fixed memory: 72 bytes a place and up to 8 for the buckets.
+//
+// Invariant: a place has a key or none, and no two have the same one. One thread, or under a lock.
+class KeyTable {
+ public:
+  // Takes memory, writes nothing; reset() before use.
+  KeyTable(Arena& arena, std::uint32_t places) noexcept;
+  // No place has a key.
+  void reset() noexcept;
+
+  // O(1) on average, whatever keys whoever sends them chooses.
+  std::optional<std::uint32_t> find(std::string_view key) const noexcept;
+  // It is pending. REQUIRES: the place has no key, no place has this one, and it is of kMaxKeyBytes
+  // at most.
+  void insert(std::uint32_t place, std::string_view key) noexcept;
+  // The place has none any more, if it had one.
+  void erase(std::uint32_t place) noexcept;
+  // REQUIRES: the place has a key.
+  KeyState state(std::uint32_t place) const noexcept { return nodes_[place].state; }
+  void settle(std::uint32_t place, KeyState state) noexcept { nodes_[place].state = state; }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Node {
+    std::array<char, kMaxKeyBytes> bytes;
+    std::uint32_t next;  // in its bucket
+    std::uint8_t size;   // 0: no key
+    KeyState state;
+    std::string_view key() const noexcept { return {bytes.data(), size}; }
+  };
+  static_assert(sizeof(Node) == 72);
+
+  std::uint32_t& bucket_of(std::string_view key) const noexcept;
+
+  std::span<Node> nodes_;
+  std::span<std::uint32_t> buckets_;  // the first place of each
+  std::uint64_t hash_seed_ = 0;
+  std::uint32_t written_ = 0;  // nodes from here on have never had a key
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LABELS_KEY_TABLE_H_

@@ -1,0 +1,70 @@
+// Which places of a table are waiting, and which may be taken.
+#ifndef WINDHOVER_RUNTIME_LABELS_PLACE_LISTS_H_
+#define WINDHOVER_RUNTIME_LABELS_PLACE_LISTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+// A place waits for as long as all others do; settled, it may be taken again: at once, or once the
+// learner has read the entry (ScoreQueue) that speaks of it.
+//
+// Invariant: a place that has been taken is in one list, or in none until whoever took it has it
+// wait; each list is in the order in which its places came to it. One thread, or under a lock.
+// Memory: 24 bytes a place.
+class PlaceLists {
+ public:
+  static constexpr std::uint64_t kNoEntry = UINT64_MAX;
+
+  // Takes memory, writes nothing; reset() before use.
+  PlaceLists(Arena& arena, std::uint32_t places) noexcept;
+  // None has been taken.
+  void reset() noexcept;
+
+  // A place that has never been taken; otherwise that which was settled first of those that nobody
+  // has to read, or whose entry is below `read`. Nothing: there is none. O(1).
+  std::optional<std::uint32_t> take(std::uint64_t read) noexcept;
+  // REQUIRES: it is in no list, and nobody waits until later.
+  void wait(std::uint32_t place, std::int64_t until_ns) noexcept;
+  // It is in no list then. REQUIRES: it waits.
+  void stop_waiting(std::uint32_t place) noexcept { remove(waiting_, place); }
+  // It waits no more; the learner reads it as that entry. REQUIRES: it waits; entries grow.
+  void settle(std::uint32_t place, std::uint64_t entry = kNoEntry) noexcept;
+
+  // That which has waited longest, if its time is up.
+  std::optional<std::uint32_t> overdue(std::int64_t now_ns) const noexcept;
+  // How many there are whose time is up, `most` at most. O(most).
+  std::uint64_t count_overdue(std::uint64_t most, std::int64_t now_ns) const noexcept;
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Link {
+    std::int64_t order;   // waiting: until then, in ns; settled: places settled before it
+    std::uint64_t entry;  // settled: as the learner reads it
+    std::uint32_t previous, next;
+  };
+  static_assert(sizeof(Link) == 24);
+  struct List {
+    std::uint32_t first = kNone;
+    std::uint32_t last = kNone;
+  };
+
+  void append(List& list, std::uint32_t place) noexcept;
+  void remove(List& list, std::uint32_t place) noexcept;
+
+  std::span<Link> links_;
+  std::uint32_t unused_ = 0;  // places that have never been taken are those from here on
+  std::int64_t settled_ = 0;  // so often
+  List waiting_;
+  List free_;    // settled, and nobody reads them
+  List unread_;  // settled, with an entry that the learner may have to read
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_LABELS_PLACE_LISTS_H_
