@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -47,8 +49,8 @@ TEST(KeptAnswers, ReadsWhatWasWritten) {
   const Asked a(10);
   const Asked b(20);
   kept.answers.write(0, &a.answer, false);
-  kept.answers.write(7, &b.answer, false);
-  for (const auto& [place, asked] : {std::pair{0U, &a}, std::pair{7U, &b}}) {
+  kept.answers.write(1, &b.answer, false);
+  for (const auto& [place, asked] : {std::pair{0U, &a}, std::pair{1U, &b}}) {
     ASSERT_TRUE(kept.answers.has(place));
     const GivenAnswer read = kept.answers.read(place);
     EXPECT_EQ(numbers(read), numbers(asked->answer));
@@ -67,8 +69,10 @@ TEST(KeptAnswers, HasNoneWhereNoneWasGivenOrNobodyScores) {
   kept.answers.write(0, nullptr, false);
   EXPECT_FALSE(kept.answers.has(0));
   Kept unscored(0);
+  std::ranges::fill(unscored.block.bytes(), std::byte{0xA5});
   unscored.answers.write(0, &a.answer, false);
   EXPECT_FALSE(unscored.answers.has(0));
+  EXPECT_EQ(std::ranges::count(unscored.block.bytes(), std::byte{0xA5}), 1 << 20);
 }
 
 // A posterior that stands on 8 rows is judged by two.
@@ -105,6 +109,16 @@ TEST(KeptAnswers, StaysWithWhatWasDecidedForWhoAsksAgain) {
   kept.answers.write(2, &newer.answer, true);
   EXPECT_EQ(kept.answers.read(2).use, OutcomeUse::kCheck);
   EXPECT_EQ(numbers(kept.answers.read(2)), numbers(newer.answer));
+}
+
+TEST(KeptAnswers, AreDecidedAnewWhereNoneWasGivenBetween) {
+  Kept kept;
+  const Asked a(10);
+  kept.answers.write(0, &a.answer, false);
+  kept.answers.write(0, nullptr, true);
+  kept.answers.write(0, &a.answer, true);
+  kept.answers.write(1, &a.answer, false);
+  EXPECT_EQ(kept.answers.read(1).use, OutcomeUse::kConformal) << "two count before it";
 }
 
 TEST(KeptAnswers, ThatSayLessAreForLess) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <random>
 #include <string>
@@ -34,6 +36,9 @@ TEST(KeyTable, FindsThePlaceOfAKeyUntilItIsErased) {
   EXPECT_EQ(t.keys.find("a"), 2U);
   t.keys.reset();
   EXPECT_EQ(t.keys.find("b"), std::nullopt);
+  t.keys.insert(0, "b");
+  t.keys.erase(1);  // of before
+  EXPECT_EQ(t.keys.find("b"), 0U);
 }
 
 TEST(KeyTable, ErasesAPlaceWithoutAKeyToNoEffect) {

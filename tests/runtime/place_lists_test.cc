@@ -33,6 +33,7 @@ TEST(PlaceLists, TakesThoseThatHaveNeverBeenTakenFirst) {
   EXPECT_EQ(t.wait(40), 0U);
   EXPECT_EQ(t.lists.take(0), std::nullopt) << "all wait";
   t.lists.reset();
+  EXPECT_EQ(t.lists.overdue(99), std::nullopt);
   EXPECT_EQ(t.wait(50), 0U);
 }
 

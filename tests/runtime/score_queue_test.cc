@@ -44,6 +44,8 @@ TEST(ScoreQueue, HasReadWhatIsPassed) {
   t.queue.reset();
   EXPECT_EQ(t.queue.read(), 0U);
   EXPECT_EQ(t.queue.find(30), std::nullopt);
+  t.queue.push(0, 9);
+  EXPECT_EQ(t.queue.find(0), 9U);
 }
 
 TEST(ScoreQueue, UsesItsRoomAgain) {
