@@ -52,8 +52,7 @@ void Engine::Layout::keep_rows(const Posterior& posterior, const Conformal::Boun
 }
 
 Status Engine::may_keep_rows(const PredictRequest& request) noexcept {
-  const Status status =
-      layout_->parts.predictors[0].check_rows(request, layout_->parts.model->response());
+  const Status status = layout_->parts.request_check.check_rows(request);
   if (!ok(status)) layout_->counters.add(RuntimeCounter::kPredictionsRefused);
   return status;
 }

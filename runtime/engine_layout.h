@@ -19,6 +19,7 @@
 #include "windhover/runtime/learning/window_learner.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/prediction/request_check.h"
 #include "windhover/runtime/reader_places.h"
 #include "windhover/runtime/scoring/prequential.h"
 #include "windhover/runtime/window/ingest.h"
@@ -50,6 +51,7 @@ struct Parts {
         ingest(window, model, config.max_frame_rows, MissingFeatures(config.missing_features),
                counters),
         learner(make_learner(start_region(arena, "estimates and chains"), config, clock, counters)),
+        request_check(config),
         predictors(make_predictors(arena, config)) {}
 
   static Arena& start_region(Arena& arena, const char* name) noexcept {
@@ -115,6 +117,7 @@ struct Parts {
   AnySampler* sampler;
   Ingest ingest;
   Learner* learner;
+  RequestCheck request_check;
   std::span<Predictor> predictors;
 };
 

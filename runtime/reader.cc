@@ -89,9 +89,7 @@ Status Reader::begin_predict(const PredictRequest& request) noexcept {
   if (asked_ != nullptr) return Status::kUnavailable;
   Engine::Layout& engine = *engine_->layout_;
   if (!engine.readers.predicts(id_)) return Status::kUnsupported;
-  Predictor& predictor = engine.parts.predictors[id_];
-  const Response response = engine.parts.model->response();
-  const Status status = predictor.check(request, response);
+  const Status status = engine.parts.request_check.check(request);
   if (!ok(status)) {
     engine.counters.add(RuntimeCounter::kPredictionsRefused);
     return status;
@@ -102,7 +100,8 @@ Status Reader::begin_predict(const PredictRequest& request) noexcept {
     served_ = engine.scorer->conformal();
     conformal = Conformal::bounds(served_, request.interval_probability);
   }
-  predictor.begin(*asked_, response, engine.config.seed, request, conformal);
+  engine.parts.predictors[id_].begin(*asked_, engine.parts.model->response(), engine.config.seed,
+                                     request, conformal);
   return Status::kOk;
 }
 

@@ -50,7 +50,7 @@ class PendingLabels {
   void reset() noexcept;
 
   // Keeps a row of a question that has been answered. `answer` null: the row is scored, when it
-  // comes, as if it came with its outcome. REQUIRES: Predictor::check_rows() is kOk.
+  // comes, as if it came with its outcome. REQUIRES: RequestCheck::check_rows() is kOk.
   PendingKey keep(std::string_view key, const PredictRequest& request, std::size_t row,
                   const GivenAnswer* answer) noexcept;
   std::uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }

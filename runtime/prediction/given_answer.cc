@@ -23,21 +23,21 @@ void Predictor::note_given(Response response, std::size_t row,
   if (response == Response::kCategorical) {
     std::copy_n(s.probs.data(), given_numbers_, to);
   } else if (network_) {
-    to[0] = noise_.dispersion;
-    const double* deviations = predictors_ + row * draws_;
+    to[0] = outcome_.noise().dispersion;
+    const double* deviations = comparison_.predictors(row);
     for (std::uint32_t m = 0; m < draws_; ++m) to[1 + m] = s.linpred_mean + deviations[m];
   } else {
-    const std::array numbers = {s.linpred_mean, s.linpred_sd, noise_.dispersion,
-                                noise_.relative_sd};
+    const OutcomePredictor::Noise& noise = outcome_.noise();
+    const std::array numbers = {s.linpred_mean, s.linpred_sd, noise.dispersion, noise.relative_sd};
     std::ranges::copy(numbers, to);
-    if (given_numbers_ > numbers.size()) mixture_.write(to + numbers.size());
+    if (given_numbers_ > numbers.size()) outcome_.mixture().write(to + numbers.size());
   }
 }
 
 void Predictor::answer_given(Response response, std::span<const double> given,
                              const PredictRequest& r, PredictiveSummary& s) noexcept {
   s = PredictiveSummary();
-  set_levels(r, {});
+  outcome_.ask(r, {});
   const double* outcome = r.outcomes.empty() ? nullptr : r.outcomes.data();
   if (response == Response::kCategorical) {
     s.classes = static_cast<std::uint32_t>(given.size());
@@ -51,11 +51,11 @@ void Predictor::answer_given(Response response, std::span<const double> given,
   } else if (network_) {
     network_predictor_.answer_given(given.subspan(1), given[0], r, outcome, s);
   } else {
-    set_noise(response, {given[2], given[3]},
-              given.size() > 4 ? NoiseMixture::read(&given[4]) : NoiseMixture());
+    outcome_.set_noise(response, {given[2], given[3]},
+                       given.size() > 4 ? NoiseMixture::read(&given[4]) : NoiseMixture());
     s.linpred_mean = given[0];
     s.linpred_sd = given[1];
-    predict_y(response, r, 0, s);
+    outcome_.predict(response, r, 0, s);
   }
 }
 

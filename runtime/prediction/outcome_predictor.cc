@@ -1,16 +1,13 @@
-// What is said of y itself, by the kind of y.
+#include "windhover/runtime/prediction/outcome_predictor.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "windhover/runtime/prediction/binomial_mixture.h"
-#include "windhover/runtime/prediction/gaussian_mixture.h"
-#include "windhover/runtime/prediction/log_normal_mixture.h"
 #include "windhover/runtime/prediction/logit_normal.h"
 #include "windhover/runtime/prediction/negative_binomial_mixture.h"
 #include "windhover/runtime/prediction/poisson_mixture.h"
-#include "windhover/runtime/prediction/predict.h"
 #include "windhover/runtime/prediction/zero_inflated_mixture.h"
-#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
@@ -27,8 +24,8 @@ void score(const Distribution& y, double outcome, PredictiveSummary& s) noexcept
 
 // What any distribution of y with a quantile() and a cdf() can say.
 template <class Distribution>
-void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
-                               PredictiveSummary& s) const noexcept {
+void OutcomePredictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
+                                      PredictiveSummary& s) const noexcept {
   s.interval_lower = y.quantile(levels_[0]);
   s.interval_upper = y.quantile(levels_[1]);
   for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
@@ -40,7 +37,7 @@ void Predictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
 }
 
 template <class Distribution>
-void Predictor::fill_conformal(const Distribution& y, PredictiveSummary& s) const noexcept {
+void OutcomePredictor::fill_conformal(const Distribution& y, PredictiveSummary& s) const noexcept {
   if (!conformal_.known()) return;
   const auto quantile = [&](const NormalLevel& level) { return y.quantile(level); };
   s.conformal_lower = conformal_end(conformal_levels_[0], quantile);
@@ -48,15 +45,47 @@ void Predictor::fill_conformal(const Distribution& y, PredictiveSummary& s) cons
   s.conformal_alpha = conformal_.alpha();
 }
 
-void Predictor::fill_class_set(Response response, PredictiveSummary& s) const noexcept {
+void OutcomePredictor::fill_class_set(Response response, PredictiveSummary& s) const noexcept {
   if (!conformal_.known() || !has_classes(response)) return;
   const ClassShares shares(s);
   s.conformal_set = shares.set(conformal_.upper);
   s.conformal_alpha = std::max(0.0, 1 - shares.mass(s.conformal_set));
 }
 
-void Predictor::predict_gaussian(const PredictRequest& r, std::size_t row,
-                                 PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict(Response response, const PredictRequest& r, std::size_t row,
+                               PredictiveSummary& s) const noexcept {
+  switch (response) {
+    case Response::kGaussian:
+    case Response::kHeteroscedastic:
+      return predict_gaussian(r, row, s);
+    case Response::kStudent:
+      return predict_student(r, row, s);
+    case Response::kLogNormal:
+      return predict_log_normal(r, row, s);
+    case Response::kCount:
+      return predict_count(r, row, s);
+    case Response::kOverdispersedCount:
+      return predict_overdispersed(r, row, s);
+    case Response::kBinomial:
+      return predict_binomial(r, row, s);
+    case Response::kZeroInflatedCount:
+      return predict_zero_inflated(r, row, s);
+    default:
+      predict_bernoulli(r, row, s);
+      fill_class_set(response, s);
+  }
+}
+
+double OutcomePredictor::expected(Response response, double eta) const noexcept {
+  if (response == Response::kBernoulli || response == Response::kBinomial) return sigmoid(eta);
+  if (!predicts_logarithm(response)) return eta;
+  const double noise = response == Response::kLogNormal ? log_normal_noise_.log_mean : 0.0;
+  const double mean = std::exp(std::min(eta + noise, 690.0));
+  return response == Response::kZeroInflatedCount ? mean / (1 + noise_.dispersion) : mean;
+}
+
+void OutcomePredictor::predict_gaussian(const PredictRequest& r, std::size_t row,
+                                        PredictiveSummary& s) const noexcept {
   s.epred_mean = s.mean = s.linpred_mean;
   s.epred_sd = s.linpred_sd;
   s.var_epistemic = s.linpred_sd * s.linpred_sd;
@@ -70,12 +99,12 @@ void Predictor::predict_gaussian(const PredictRequest& r, std::size_t row,
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
 
-void Predictor::predict_student(const PredictRequest& r, std::size_t row,
-                                PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict_student(const PredictRequest& r, std::size_t row,
+                                       PredictiveSummary& s) const noexcept {
   s.epred_mean = s.mean = s.linpred_mean;
   s.epred_sd = s.linpred_sd;
   s.var_epistemic = s.linpred_sd * s.linpred_sd;
-  s.var_aleatoric = noise_.dispersion * model_.degrees_of_freedom / (model_.degrees_of_freedom - 2);
+  s.var_aleatoric = noise_.dispersion * degrees_of_freedom_ / (degrees_of_freedom_ - 2);
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   const GaussianMixture y(s.mean, s.var_epistemic, noise_.dispersion, student_.scale);
   fill_quantiles(y, r, s);
@@ -83,8 +112,8 @@ void Predictor::predict_student(const PredictRequest& r, std::size_t row,
   if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
 }
 
-void Predictor::predict_log_normal(const PredictRequest& r, std::size_t row,
-                                   PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict_log_normal(const PredictRequest& r, std::size_t row,
+                                          PredictiveSummary& s) const noexcept {
   const LogNormalMixture y =
       mixture_.any() ? LogNormalMixture(s.linpred_mean, s.linpred_sd, mixture_, log_normal_noise_)
                      : LogNormalMixture(s.linpred_mean, s.linpred_sd, noise_.dispersion,
@@ -104,8 +133,9 @@ void Predictor::predict_log_normal(const PredictRequest& r, std::size_t row,
 }
 
 template <class Distribution>
-void Predictor::fill_count(const Distribution& y, double var_aleatoric, const PredictRequest& r,
-                           std::size_t row, PredictiveSummary& s) noexcept {
+void OutcomePredictor::fill_count(const Distribution& y, double var_aleatoric,
+                                  const PredictRequest& r, std::size_t row,
+                                  PredictiveSummary& s) const noexcept {
   s.epred_mean = s.mean = y.mean();
   s.var_epistemic = y.var_epistemic();
   s.epred_sd = std::sqrt(s.var_epistemic);
@@ -123,20 +153,20 @@ void Predictor::fill_count(const Distribution& y, double var_aleatoric, const Pr
   }
 }
 
-void Predictor::predict_count(const PredictRequest& r, std::size_t row,
-                              PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict_count(const PredictRequest& r, std::size_t row,
+                                     PredictiveSummary& s) const noexcept {
   const PoissonMixture y(s.linpred_mean, s.linpred_sd);
   fill_count(y, y.mean(), r, row, s);
 }
 
-void Predictor::predict_overdispersed(const PredictRequest& r, std::size_t row,
-                                      PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict_overdispersed(const PredictRequest& r, std::size_t row,
+                                             PredictiveSummary& s) const noexcept {
   const NegativeBinomialMixture y(s.linpred_mean, s.linpred_sd, noise_.dispersion);
   fill_count(y, y.var_aleatoric(), r, row, s);
 }
 
-void Predictor::predict_binomial(const PredictRequest& r, std::size_t row,
-                                 PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict_binomial(const PredictRequest& r, std::size_t row,
+                                        PredictiveSummary& s) const noexcept {
   const double trials = trials_of(r, row);
   const BinomialMixture y(s.linpred_mean, s.linpred_sd, trials);
   fill_count(y, y.var_aleatoric(), r, row, s);
@@ -146,14 +176,14 @@ void Predictor::predict_binomial(const PredictRequest& r, std::size_t row,
   }
 }
 
-void Predictor::predict_zero_inflated(const PredictRequest& r, std::size_t row,
-                                      PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict_zero_inflated(const PredictRequest& r, std::size_t row,
+                                             PredictiveSummary& s) const noexcept {
   const ZeroInflatedMixture y(s.linpred_mean, s.linpred_sd, noise_.dispersion);
   fill_count(y, y.var_aleatoric(), r, row, s);
 }
 
-void Predictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
-                                  PredictiveSummary& s) noexcept {
+void OutcomePredictor::predict_bernoulli(const PredictRequest& r, std::size_t row,
+                                         PredictiveSummary& s) const noexcept {
   constexpr double kUnderflow = 1e-8;
   const double m = s.linpred_mean;
   const LogitNormalMoments moments = logit_normal_moments(m, s.linpred_sd);

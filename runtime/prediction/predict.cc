@@ -6,7 +6,6 @@
 #include <cstring>
 #include <type_traits>
 
-#include "windhover/platform/random.h"
 #include "windhover/runtime/prediction/prediction_kernels.h"
 #include "windhover/runtime/prediction/sample_summary.h"
 #include "windhover/samplers/kernels/kernels.h"
@@ -58,26 +57,23 @@ void add_draws(const SharedDraws& draws, std::uint32_t parameter, double x, doub
 Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
     : model_(config.model),
       network_(find_model(model_.name)->network),
-      max_rows_(config.max_query_rows),
       draws_(config.retained_draws),
       class_probabilities_(arena, config.model),
       network_predictor_(arena, config),
+      outcome_(config.model),
+      comparison_(arena, config),
       noise_of_rows_(find_model(model_.name)->response == Response::kHeteroscedastic),
-      block_(std::min<std::size_t>(kBlock, max_rows_)),
+      block_(std::min<std::size_t>(kBlock, config.max_query_rows)),
       stride_(config.structure == Structure::kDiagonal
                   ? 0
                   : InverseFactor::stride_for((noise_of_rows_ ? 2 : 1) * config.model.columns())),
       x_(arena.allocate<double>(block_ * stride_).data()),
       whitened_(arena.allocate<double>(block_ * stride_).data()),
-      predictors_(arena.allocate<double>(std::size_t{max_rows_} * draws_).data()),
-      normals_(arena.allocate<double>(draws_).data()),
-      noises_(arena.allocate<Noise>(noise_of_rows_ ? block_ : 0)),
-      contest_{arena.allocate<double>(draws_).data(), arena.allocate<double>(draws_).data()},
+      noises_(arena.allocate<OutcomePredictor::Noise>(noise_of_rows_ ? block_ : 0)),
       missing_(config.missing_features),
-      takes_keys_(config.labels.pending > 0),
       given_numbers_(given_numbers(config)) {
-  if (takes_keys_ && config.score_predictions) {
-    given_ = arena.allocate<double>(max_rows_ * given_numbers_);
+  if (config.labels.pending > 0 && config.score_predictions) {
+    given_ = arena.allocate<double>(config.max_query_rows * given_numbers_);
   }
 }
 
@@ -107,12 +103,10 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
 // What the rows of a request share.
 void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
                       const PredictRequest& r, const ConformalBounds& conformal) noexcept {
-  set_levels(r, conformal);
-  set_noise(response, {p.dispersion, p.dispersion_relative_sd}, p.noise);
+  outcome_.ask(r, conformal);
+  outcome_.set_noise(response, {p.dispersion, p.dispersion_relative_sd}, p.noise);
   if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
-  if (r.thompson_id != 0) {
-    fill_normals(seed, {r.thompson_id, 0, Purpose::kThompson}, {normals_, draws_});
-  }
+  comparison_.begin(seed, r);
 }
 
 void Predictor::rows(const Posterior& p, Response response, const PredictRequest& request,
@@ -137,46 +131,27 @@ void Predictor::rows(const Posterior& p, Response response, const PredictRequest
       const double* x = x_ + (row - first) * stride_;
       const double* outcome = request.outcomes.empty() ? nullptr : &request.outcomes[row];
       if (network_) {
-        network_predictor_.predict(p, x, request, conformal_, outcome, predictors_ + row * draws_,
-                                   s);
+        network_predictor_.predict(p, x, request, outcome_.conformal(), outcome,
+                                   comparison_.predictors(row), s);
       } else {
         class_probabilities_.predict(p, x, request.interval_probability, outcome, s);
       }
-      fill_class_set(response, s);
-      if (!request.keys.empty()) note_given(response, row, s);
-      compare_row(response, request, row, s);
+      outcome_.fill_class_set(response, s);
+      finish(response, request, row, s);
     }
   }
 }
 
 void Predictor::end(Response response, const PredictRequest& request,
                     std::span<PredictiveSummary> summaries) noexcept {
-  if (request.rows > 1 && response != Response::kCategorical) compare(request, summaries);
+  if (request.rows > 1 && response != Response::kCategorical) comparison_.end(request, summaries);
 }
 
-// Of one x, whose linear predictor is in `s`.
-void Predictor::predict_y(Response response, const PredictRequest& r, std::size_t row,
-                          PredictiveSummary& s) noexcept {
-  switch (response) {
-    case Response::kGaussian:
-    case Response::kHeteroscedastic:
-      return predict_gaussian(r, row, s);
-    case Response::kStudent:
-      return predict_student(r, row, s);
-    case Response::kLogNormal:
-      return predict_log_normal(r, row, s);
-    case Response::kCount:
-      return predict_count(r, row, s);
-    case Response::kOverdispersedCount:
-      return predict_overdispersed(r, row, s);
-    case Response::kBinomial:
-      return predict_binomial(r, row, s);
-    case Response::kZeroInflatedCount:
-      return predict_zero_inflated(r, row, s);
-    default:
-      predict_bernoulli(r, row, s);
-      fill_class_set(response, s);
-  }
+// A row that has been answered.
+void Predictor::finish(Response response, const PredictRequest& request, std::size_t row,
+                       PredictiveSummary& s) noexcept {
+  if (!request.keys.empty()) note_given(response, row, s);
+  if (response != Response::kCategorical) comparison_.add(response, outcome_, request, row, s);
 }
 
 // Their log-variances are normal as well, of parameters that come before the mean's.
@@ -210,7 +185,7 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
   if (noise_of_rows_) find_noise(p, count);
   p.inverse_factor.whiten(x_, count, whitened_);
   if (request.rows > 1 || request.thompson_id != 0) {
-    double* predictors = predictors_ + first * draws_;
+    double* predictors = comparison_.predictors(first);
     std::fill_n(predictors, count * draws_, 0.0);
     kernels().multiply_add(x_, stride_, 1, p.deviations, draws_, predictors, draws_, count, draws_,
                            p.dimension);
@@ -228,10 +203,9 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
     if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
     s.linpred_sd =
         p.average.wider(std::sqrt(kernel.dot(whitened, whitened, p.dimension)) * scale, x);
-    if (noise_of_rows_) set_noise(response, noises_[row - first], {});
-    predict_y(response, request, row, s);
-    if (!request.keys.empty()) note_given(response, row, s);
-    compare_row(response, request, row, s);
+    if (noise_of_rows_) outcome_.set_noise(response, noises_[row - first], {});
+    outcome_.predict(response, request, row, s);
+    finish(response, request, row, s);
   }
 }
 
@@ -241,7 +215,7 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
 void Predictor::predict_shared(const Posterior& p, Response response, const PredictRequest& request,
                                std::size_t row, PredictiveSummary& s) noexcept {
   clear(s);
-  double* values = predictors_ + row * draws_;
+  double* values = comparison_.predictors(row);
   const SharedDraws& draws = p.shared;
   const auto add = [&](std::uint32_t column, double x, double prior_precision) {
     add_draws(draws, column, x, 1 / std::sqrt(prior_precision), values);
@@ -259,9 +233,8 @@ void Predictor::predict_shared(const Posterior& p, Response response, const Pred
   s.linpred_mean = moments.mean;
   if (!request.offsets.empty()) s.linpred_mean += request.offsets[row];
   s.linpred_sd = std::sqrt(moments.variance * (1 + 1.0 / draws.chains));
-  predict_y(response, request, row, s);
-  if (!request.keys.empty()) note_given(response, row, s);
-  compare_row(response, request, row, s);
+  outcome_.predict(response, request, row, s);
+  finish(response, request, row, s);
 }
 
 }  // namespace windhover

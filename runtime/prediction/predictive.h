@@ -155,6 +155,9 @@ struct PredictRequest {
   double interval_probability = 0.9;  // of the equal-tailed interval, in (0, 1)
   std::uint64_t thompson_id = 0;      // not 0: a fresh Thompson draw, the same for the same id
 };
+inline double trials_of(const PredictRequest& request, std::size_t row) noexcept {
+  return request.trials.empty() ? 1.0 : request.trials[row];
+}
 
 // The answer for one x. linpred: the linear predictor; epred: E[y | x, theta], the expected value
 // (for classification the probability of class 1). Where it says regression, counts are meant too;

@@ -1,11 +1,12 @@
-// Whether a question is one that the model can answer.
+#include "windhover/runtime/prediction/request_check.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <span>
 
 #include "windhover/runtime/observation.h"
-#include "windhover/runtime/prediction/predict.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
@@ -26,8 +27,16 @@ bool usable(std::span<const double> values, double largest) noexcept {
 
 }  // namespace
 
+RequestCheck::RequestCheck(const EngineConfig& config) noexcept
+    : model_(config.model),
+      response_(find_model(model_.name)->response),
+      network_(find_model(model_.name)->network),
+      max_rows_(config.max_query_rows),
+      missing_(config.missing_features),
+      takes_keys_(config.labels.pending > 0) {}
+
 // Whether what is not usable is NaN in features that a row may lack.
-bool Predictor::lacks_only_allowed(const PredictRequest& r, double largest) const noexcept {
+bool RequestCheck::lacks_only_allowed(const PredictRequest& r, double largest) const noexcept {
   if (!missing_.any()) return false;
   for (std::size_t i = 0; i < r.features.size(); ++i) {
     const double x = r.features[i];
@@ -37,7 +46,7 @@ bool Predictor::lacks_only_allowed(const PredictRequest& r, double largest) cons
   return true;
 }
 
-Status Predictor::check_rows(const PredictRequest& r, Response response) const noexcept {
+Status RequestCheck::check_rows(const PredictRequest& r) const noexcept {
   if (r.rows == 0) return Status::kInvalidArgument;
   if (model_.max_nonzeros == 0) {
     if (r.features.size() != r.rows * model_.features) return Status::kWrongDimension;
@@ -64,13 +73,13 @@ Status Predictor::check_rows(const PredictRequest& r, Response response) const n
   if (!r.offsets.empty()) {
     if (!model_.offset) return Status::kOffsetNotTaken;
     if (r.offsets.size() != r.rows) return Status::kInvalidArgument;
-    const double largest = largest_offset(response);
+    const double largest = largest_offset(response_);
     for (const double offset : r.offsets) {
       if (!(std::abs(offset) <= largest)) return Status::kOffsetOutOfRange;
     }
   }
   if (!r.trials.empty()) {
-    if (response != Response::kBinomial) return Status::kTrialsNotTaken;
+    if (response_ != Response::kBinomial) return Status::kTrialsNotTaken;
     if (r.trials.size() != r.rows) return Status::kInvalidArgument;
     if (!std::ranges::all_of(r.trials, is_number_of_trials)) return Status::kTrialsOutOfRange;
   }
@@ -85,9 +94,9 @@ Status Predictor::check_rows(const PredictRequest& r, Response response) const n
   return Status::kOk;
 }
 
-Status Predictor::check(const PredictRequest& r, Response response) const noexcept {
+Status RequestCheck::check(const PredictRequest& r) const noexcept {
   if (r.rows > max_rows_) return Status::kTooLarge;
-  if (const Status status = check_rows(r, response); !ok(status)) return status;
+  if (const Status status = check_rows(r); !ok(status)) return status;
   if (!usable(r.thresholds, kLargestAsked) || !usable(r.outcomes, kLargestAsked)) {
     return Status::kNotFinite;
   }
@@ -99,15 +108,15 @@ Status Predictor::check(const PredictRequest& r, Response response) const noexce
     return Status::kInvalidArgument;
   }
   if (!r.outcomes.empty() && r.outcomes.size() != r.rows) return Status::kInvalidArgument;
-  if (response == Response::kCategorical &&
+  if (response_ == Response::kCategorical &&
       (!r.quantile_probabilities.empty() || !r.thresholds.empty() || r.thompson_id != 0)) {
     return Status::kUnsupported;
   }
   if (network_ && r.thompson_id != 0) return Status::kUnsupported;
   for (const double y : r.outcomes) {
-    if (!in_domain(response, model_.classes, y)) return Status::kTargetOutOfDomain;
+    if (!in_domain(response_, model_.classes, y)) return Status::kTargetOutOfDomain;
   }
-  for (std::size_t i = 0; response == Response::kBinomial && i < r.outcomes.size(); ++i) {
+  for (std::size_t i = 0; response_ == Response::kBinomial && i < r.outcomes.size(); ++i) {
     if (r.outcomes[i] > trials_of(r, i)) return Status::kTargetOutOfDomain;
   }
   return Status::kOk;

@@ -11,6 +11,7 @@
 
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/predict.h"
+#include "windhover/runtime/prediction/request_check.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 
 namespace windhover::test {
@@ -49,7 +50,7 @@ class PredictTest : public testing::Test {
   }
   std::vector<PredictiveSummary> predict(const PredictRequest& request) {
     const Response response = find_model(config_.model.name)->response;
-    EXPECT_EQ(predictor_->check(request, response), Status::kOk);
+    EXPECT_EQ(RequestCheck(config_).check(request), Status::kOk);
     std::vector<PredictiveSummary> answers(request.rows);
     predictor_->predict(*posterior_, response, 1, request, answers);
     return answers;

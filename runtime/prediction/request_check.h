@@ -1,0 +1,41 @@
+// Whether a question is one that a model can answer.
+#ifndef WINDHOVER_RUNTIME_PREDICTION_REQUEST_CHECK_H_
+#define WINDHOVER_RUNTIME_PREDICTION_REQUEST_CHECK_H_
+
+#include <cstdint>
+
+#include "windhover/platform/result.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/missing_features.h"
+#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/samplers/models/model.h"
+
+namespace windhover {
+
+// Invariant: nothing changes after construction. Any thread.
+class RequestCheck {
+ public:
+  explicit RequestCheck(const EngineConfig& config) noexcept;
+
+  // Is the request well formed for this model? Nothing else is judged later. kUnsupported:
+  // quantiles, thresholds and Thompson draws of a class number.
+  Status check(const PredictRequest& request) const noexcept;
+  // That part of it which the rows, their offsets and their keys must pass to be kept with their
+  // keys, whoever answers: however many they are. With keys a feature must be one that a row of the
+  // stream may have.
+  Status check_rows(const PredictRequest& request) const noexcept;
+
+ private:
+  bool lacks_only_allowed(const PredictRequest& request, double largest) const noexcept;
+
+  ModelConfig model_;
+  Response response_;
+  bool network_;
+  std::uint32_t max_rows_;
+  MissingFeatures missing_;
+  bool takes_keys_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTION_REQUEST_CHECK_H_

@@ -1,0 +1,47 @@
+// The rows of one question against one another, on the draws that they share.
+#ifndef WINDHOVER_RUNTIME_PREDICTION_ROW_COMPARISON_H_
+#define WINDHOVER_RUNTIME_PREDICTION_ROW_COMPARISON_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/platform/arena.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/prediction/outcome_predictor.h"
+
+namespace windhover {
+
+// Holds each row's linear predictor on each draw, then its expected y there.
+//
+// Invariant: of the rows added so far, in order, it knows on each draw which is best. One thread.
+// Memory: (max_query_rows + 3) x draws.
+class RowComparison {
+ public:
+  // Takes memory, writes nothing.
+  RowComparison(Arena& arena, const EngineConfig& config) noexcept;
+
+  // Before the rows of a request.
+  void begin(std::uint64_t seed, const PredictRequest& request) noexcept;
+  // Where the linear predictors of a row and of those after it are written, less their means, a
+  // draw after another.
+  double* predictors(std::size_t row) noexcept { return predictors_ + row * draws_; }
+  const double* predictors(std::size_t row) const noexcept { return predictors_ + row * draws_; }
+  // The next row, whose linear predictors are there and whose answer is in `summary`: the fresh
+  // draw (thompson_id), and whether it is the best yet. `outcome`: of the question at hand.
+  void add(Response response, const OutcomePredictor& outcome, const PredictRequest& request,
+           std::size_t row, PredictiveSummary& summary) noexcept;
+  // Which of several rows is best, and what choosing another costs. REQUIRES: all have been added.
+  void end(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
+
+ private:
+  std::uint32_t draws_;
+  double* predictors_;  // max_query_rows x draws
+  double* normals_;     // draws, of the fresh draw
+  double* best_;        // on each draw the largest expected y so far,
+  double* winner_;      // and which row's it is
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_RUNTIME_PREDICTION_ROW_COMPARISON_H_
