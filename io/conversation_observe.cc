@@ -107,7 +107,7 @@ TurnEnd Conversation::outcome(std::uint64_t id, const OutcomeQuery& query,
   ObserveResult result;
   const bool waited = first_in_line();
   const auto take = [&] {
-    return about_->model->engine->observe_outcomes(context_.scratch->load(query), refused_);
+    return about_->model->engine->labels().observe(context_.scratch->load(query), refused_);
   };
   if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
   count(frame);
@@ -119,12 +119,12 @@ TurnEnd Conversation::outcome(std::uint64_t id, const OutcomeQuery& query,
 bool settle_labels(const ModelContext& about, ServerState& state) noexcept {
   constexpr std::uint64_t kRows = 256;
   ServedModel& model = *about.model;
-  if (model.engine->pending_labels() == 0) return false;
+  if (model.engine->labels().pending() == 0) return false;
   // Who waits for room goes first: an outcome among them was told in time.
   const bool room = about.feed == nullptr || about.feed->has_room(kRows);
   if (!room || model.first_in_line != nullptr) return false;
   const std::uint64_t head = model.engine->head();
-  const ObserveResult result = model.engine->settle_labels(kRows);
+  const ObserveResult result = model.engine->labels().settle(kRows);
   if (const std::uint64_t rows = result.accepted + result.refused; rows > 0) {
     state.counters.add(IoCounter::kRowsReceived, rows);
     state.counters.add(IoCounter::kRowsAccepted, result.accepted);

@@ -23,7 +23,7 @@ ModelStateReply state_of(const ModelContext& context,
   state.head = std::max(model.engine->head(), model.log.durable_head.load());
   if (model.follows != nullptr) state.follows = model.follows->name();
   state.answered_by = models[model.answered_by.load(std::memory_order_relaxed)].model->name();
-  state.paused = model.engine->paused();
+  state.paused = model.engine->progress().paused();
   state.scores.any = model.engine->scores(state.scores.scores);
   return state;
 }
@@ -66,7 +66,7 @@ std::size_t change_model(std::uint64_t id, const ChangeModelQuery& query, ModelC
   }
   if (by != nullptr) model.answered_by.store(by->model->place, std::memory_order_relaxed);
   if (const auto pause = static_cast<PauseChange>(query.pause); pause != PauseChange::kNone) {
-    model.engine->pause(pause == PauseChange::kPause);
+    model.engine->progress().pause(pause == PauseChange::kPause);
   }
   const ModelStateReply state = state_of(about, context.models);
   return encode(id, ChangeModelReply{&state}, out);

@@ -13,7 +13,7 @@ namespace windhover {
 // Reader::begin_predict(), if both engines may have the question.
 inline Status begin_predict(Reader& reader, PredictRequest request, Engine* keeper) noexcept {
   if (keeper != nullptr && !request.keys.empty()) {
-    if (const Status status = keeper->may_keep_rows(request); !ok(status)) return status;
+    if (const Status status = keeper->labels().may_keep(request); !ok(status)) return status;
     request.keys = {};
   }
   return reader.begin_predict(request);
@@ -27,7 +27,7 @@ inline void predict_rows(Reader& reader, PredictRequest request, Engine* keeper,
   reader.predict_rows(request, first, count, summaries);
   if (keeper == nullptr) return;
   request.keys = keys;
-  keeper->keep_rows(request, first, count, summaries);
+  keeper->labels().keep(request, first, count, summaries);
 }
 
 }  // namespace windhover

@@ -78,7 +78,7 @@ std::size_t QueryHandler::status(std::uint64_t id, std::span<std::byte> out) noe
   reply.observe_latency = latency_of(observe.query_latency);
   reply.query_latency = latency_of(query.query_latency);
   reply.durable = durable_of(*model_, state.clock->now_ns(), provenance);
-  reply.pending_keys = model_->engine->pending_labels();
+  reply.pending_keys = model_->engine->labels().pending();
   reply.scores.any = model_->engine->scores(reply.scores.scores);
   return write(id, encode(id, reply, out), out);
 }

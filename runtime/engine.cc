@@ -1,6 +1,7 @@
 #include "windhover/runtime/engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 
@@ -15,7 +16,7 @@ Result<std::size_t> Engine::plan(const EngineConfig& config, Arena& arena) noexc
   const EngineConfig full = with_defaults(config);
   RealClock clock;
   arena.region("engine");
-  (void)arena.make<Layout>(arena, full, clock);
+  (void)arena.make<EngineLayout>(arena, full, clock);
   return arena.used();
 }
 
@@ -42,7 +43,7 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
   full.model.name = find_model(full.model.name)->name;
   full.sampler.name = find_sampler(full.sampler.name)->name;
   arena.region("engine");
-  auto* layout = arena.make<Layout>(arena, full, clock);
+  auto* layout = arena.make<EngineLayout>(arena, full, clock);
   if (layout == nullptr || arena.exhausted()) {
     return Error{Status::kArenaTooSmall, "block is too small; it must hold this many bytes",
                  static_cast<double>(arena.used())};
@@ -51,7 +52,7 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
   return &layout->engine;
 }
 
-void Engine::Layout::start() noexcept {
+void EngineLayout::start() noexcept {
   for (Model* model : parts.models) find_model(config.model.name)->reset(*model);
   parts.model->target() = given_target_units(config);
   if (config.standardize == Standardize::kGiven) {
@@ -68,7 +69,7 @@ void Engine::Layout::start() noexcept {
   parts.snapshots.reset();
   events.reset();
   parts.learner->reset();
-  if (labels != nullptr) labels->reset();
+  labels.reset();
   if (scorer != nullptr) scorer->reset();
   parts.learner->set_scorer(scorer);
   // Likewise the groups of the prior.
@@ -101,7 +102,7 @@ ObserveResult Engine::observe_packed(std::span<const std::byte> bytes,
 }
 
 Status Engine::follow(Engine& leader) noexcept {
-  Layout& own = *layout_;
+  EngineLayout& own = *layout_;
   if (own.relayed.empty()) return Status::kUnsupported;
   if (own.relay || &leader == this) return Status::kInvalidArgument;
   const RowLayout& rows = leader.layout_->parts.layout;
@@ -116,66 +117,48 @@ Status Engine::follow(Engine& leader) noexcept {
   if (!follower.ok()) return follower.status();
   own.relay.emplace(follower.value(), leader.layout_->parts.window, own.relayed);
   if (const std::uint64_t rows_there = own.relay->waiting(); rows_there > 0) {
-    set_recovery_target(head() + rows_there);
+    own.progress.set_recovery_target(head() + rows_there);
   }
   return Status::kOk;
 }
 
-void Engine::pause(bool paused) noexcept {
-  layout_->paused.store(paused, std::memory_order_relaxed);
-}
-bool Engine::paused() const noexcept { return layout_->paused.load(std::memory_order_relaxed); }
-
 int Engine::poll(int max_work) noexcept {
-  Layout& engine = *layout_;
-  if (engine.paused.load(std::memory_order_relaxed)) {
+  EngineLayout& engine = *layout_;
+  if (engine.progress.paused()) {
     max_work = 0;
     if (engine.relay) engine.relay->pass_over();
   } else if (engine.relay && max_work > 0) {
     engine.relay->hand_over(engine.parts.window, engine.parts.ingest);
   }
   Learner& learner = *engine.parts.learner;
-  const std::uint64_t target = engine.recovery_target.load(std::memory_order_relaxed);
+  const std::uint64_t target = engine.progress.recovery_target();
   const bool all_there = target > 0 && max_work > 0 && head() >= target;
-  int done = 0;
-  if (engine.capture == nullptr) {
-    done = learner.poll(max_work);
-  } else {
-    checkpoint::Capture& capture = *engine.capture;
-    done = learner.poll(max_work, &capture.wanted());
-    while (capture.wanted().load(std::memory_order_relaxed)) {
-      if (capture.begin()) engine.take_capture();
-      if (done < max_work) done += learner.poll(max_work - done, &capture.wanted());
-    }
+  const std::atomic<bool>* const wanted = engine.state.wanted();
+  int done = learner.poll(max_work, wanted);
+  while (wanted != nullptr && wanted->load(std::memory_order_relaxed)) {
+    engine.state.take_wanted();
+    if (done < max_work) done += learner.poll(max_work - done, wanted);
   }
   // The answers become no better than they are by these rows.
-  if (all_there && done == 0) set_recovery_target(0);
+  if (all_there && done == 0) engine.progress.set_recovery_target(0);
   engine.look_for_events();
-  engine.polls.store(engine.polls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  engine.progress.polled();
   return done;
 }
-std::uint64_t Engine::polls() const noexcept {
-  return layout_->polls.load(std::memory_order_relaxed);
-}
+
 int Engine::assist(std::uint32_t worker) noexcept {
   if (worker == 0 || worker >= layout_->config.learner_threads) return 0;
   return layout_->parts.learner->assist(worker);
 }
 
-void Engine::visit_state(StateVisitor& visitor) noexcept {
-  layout_->parts.window.visit_state(visitor);
-  layout_->visit_learned(visitor);
-  layout_->visit_counters(visitor);
-}
-
 // Whether predictions are scored is no part of a configuration that a checkpoint is held to.
-void Engine::Layout::visit_learned(StateVisitor& visitor) noexcept {
+void EngineLayout::visit_learned(StateVisitor& visitor) noexcept {
   parts.learner->visit_state(visitor);
   scorer != nullptr ? scorer->visit_state(visitor) : Prequential::visit_none(visitor);
   events.visit_state(visitor);
 }
 
-void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
+void EngineLayout::visit_counters(StateVisitor& visitor) noexcept {
   visitor.section("counters", 7);
   for (std::size_t id = 0; id < counters.size(); ++id) {
     const auto counter = static_cast<RuntimeCounter>(id);
@@ -185,7 +168,32 @@ void Engine::Layout::visit_counters(StateVisitor& visitor) noexcept {
   }
 }
 
+// The numbers that the configuration's spans show stand in the block, where they are put again.
+void EngineLayout::start_anew() noexcept {
+  const EngineConfig same_config = config;
+  Clock& same_clock = clock;
+  ReaderPlaces taken(config.max_readers, config.max_watchers);
+  taken.take_as(readers);
+  const std::uint32_t following = followers;
+  Arena arena(block());
+  arena.region("engine");
+  EngineLayout& anew = *arena.make<EngineLayout>(arena, same_config, same_clock);  // of this one
+  anew.start();
+  anew.readers.take_as(taken);
+  for (; anew.followers < following; ++anew.followers) {
+    anew.parts.window.take_lease(anew.followers);
+  }
+}
+
+std::span<std::byte> EngineLayout::block() noexcept {
+  return {reinterpret_cast<std::byte*>(this), Engine::footprint(config).value()};
+}
+
 Learner& Engine::learner() noexcept { return *layout_->parts.learner; }
+LateLabels& Engine::labels() noexcept { return layout_->labels; }
+EngineState& Engine::state() noexcept { return layout_->state; }
+EngineProgress& Engine::progress() noexcept { return layout_->progress; }
+const EngineProgress& Engine::progress() const noexcept { return layout_->progress; }
 
 Result<Reader> Engine::reader() noexcept {
   if (const auto place = layout_->readers.take_reader()) return Reader(this, *place);
@@ -208,10 +216,6 @@ Result<RowFollower> Engine::follower() noexcept {
   return RowFollower(window, layout_->followers++);
 }
 
-void Engine::set_recovery_target(std::uint64_t head) noexcept {
-  layout_->recovery_target.store(head, std::memory_order_relaxed);
-}
-
 bool Engine::scores(PredictionScores& scores) const noexcept {
   if (layout_->scorer == nullptr) return false;
   scores = layout_->scorer->scores();
@@ -220,11 +224,11 @@ bool Engine::scores(PredictionScores& scores) const noexcept {
 
 std::uint32_t Engine::dimension() const noexcept { return layout_->config.model.dimension(); }
 std::uint64_t Engine::head() const noexcept { return layout_->parts.window.head(); }
-std::uint64_t Engine::offered_rows() const noexcept {
-  return head() + (layout_->relay ? layout_->relay->waiting() : 0);
+std::uint64_t EngineProgress::offered_rows() const noexcept {
+  return engine_.parts.window.head() + (engine_.relay ? engine_.relay->waiting() : 0);
 }
-std::uint64_t Engine::waiting_rows() const noexcept {
-  const std::uint64_t taken_in = layout_->parts.window.lease();  // first: the head is never below
+std::uint64_t EngineProgress::waiting_rows() const noexcept {
+  const std::uint64_t taken_in = engine_.parts.window.lease();  // first: the head is never below
   return offered_rows() - taken_in;
 }
 const EngineConfig& Engine::config() const noexcept { return layout_->config; }

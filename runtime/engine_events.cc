@@ -3,12 +3,11 @@
 
 namespace windhover {
 
-void Engine::Layout::look_for_events() noexcept {
+void EngineLayout::look_for_events() noexcept {
   const Posterior* const newest = parts.snapshots.published();
   if (newest == nullptr) return;
-  const EventCause now{
-      newest->provenance.snapshot_id, recovery_target.load(std::memory_order_relaxed),
-      scorer != nullptr && scorer->failing(), paused.load(std::memory_order_relaxed)};
+  const EventCause now{newest->provenance.snapshot_id, progress.recovery_target(),
+                       scorer != nullptr && scorer->failing(), progress.paused()};
   if (!events.has_cause(now)) return;
   Provenance answer;
   stamp(*newest, answer);
@@ -23,7 +22,7 @@ void Engine::Layout::look_for_events() noexcept {
 }
 
 void Engine::tell_start() noexcept {
-  Layout& engine = *layout_;
+  EngineLayout& engine = *layout_;
   engine.events.tell_start(engine.parts.learner->head(), engine.clock.wall_ns());
 }
 

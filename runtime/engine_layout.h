@@ -1,16 +1,14 @@
-// What an engine is made of: seen by engine.cc, reader.cc and checkpoint/engine_checkpoint.cc
-// alone.
+// What an engine is made of: seen by the sources of Engine, Reader and the parts of an engine that
+// callers see, alone.
 #ifndef WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 #define WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <span>
 
 #include "windhover/platform/snapshots.h"
-#include "windhover/runtime/checkpoint/capture.h"
 #include "windhover/runtime/diagnostics/event_board.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/runtime/labels/pending_labels.h"
@@ -121,19 +119,20 @@ struct Parts {
   std::span<Predictor> predictors;
 };
 
-struct Engine::Layout {
-  Layout(Arena& arena, const EngineConfig& config_in, Clock& clock_in) noexcept
+struct EngineLayout {
+  EngineLayout(Arena& arena, const EngineConfig& config_in, Clock& clock_in) noexcept
       : config(with_own_features(arena, config_in)),
         clock(clock_in),
         parts(arena, config, clock, counters),
         feature_shift(arena.allocate<double>(given_units(config))),
         feature_scale(arena.allocate<double>(given_units(config))),
         events(Parts::start_region(arena, "events"), readers_in_all(config)),
-        capture(make_capture(arena, config)),
+        state(*this, arena),
         relayed(make_relayed(arena, config)),
-        labels(make_labels(arena)),
+        labels(*this, arena),
         scorer(make_scorer(arena)),
         readers(config.max_readers, config.max_watchers),
+        progress(*this),
         engine(this) {}
 
   // What it says of missing features is the caller's; the engine's copy is there before the parts
@@ -151,14 +150,6 @@ struct Engine::Layout {
     return config.standardize == Standardize::kGiven ? config.model.features : 0;
   }
 
-  static checkpoint::Capture* make_capture(Arena& arena, const EngineConfig& config) noexcept {
-    if (!config.checkpoints) return nullptr;
-    const std::size_t bytes = checkpoint::Capture::state_bound(arena, config);
-    arena.region("checkpoint");
-    const PackedRows packed{RowLayout(config.model)};
-    return arena.make<checkpoint::Capture>(arena, bytes, packed.largest());
-  }
-
   static std::span<std::byte> make_relayed(Arena& arena, const EngineConfig& config) noexcept {
     if (!config.follows) return {};
     const PackedRows packed{RowLayout(config.model)};
@@ -166,21 +157,18 @@ struct Engine::Layout {
     return arena.allocate<std::byte>(RowRelay::kRows * packed.largest());
   }
 
-  PendingLabels* make_labels(Arena& arena) noexcept {
-    if (config.labels.pending == 0) return nullptr;
-    arena.region("labels");
-    return arena.make<PendingLabels>(arena, config, clock, counters);
-  }
-
   Prequential* make_scorer(Arena& arena) noexcept {
     if (!config.score_predictions) return nullptr;
     arena.region("scores");
     return arena.make<Prequential>(arena, config, parts.window, parts.model, parts.snapshots,
-                                   labels, clock, recovery_target);
+                                   labels.table_, clock, progress.recovery_target_);
   }
 
   // What create() does with a layout that has just been made. Idempotent.
   void start() noexcept;
+  // As create() did, in the same block, but for readers and followers, which stay good.
+  void start_anew() noexcept;
+  std::span<std::byte> block() noexcept;
   void stamp(const Posterior& posterior, Provenance& provenance) noexcept;
   // After a poll: what has changed since the last one becomes events.
   void look_for_events() noexcept;
@@ -190,15 +178,6 @@ struct Engine::Layout {
                  std::size_t count, std::span<PredictiveSummary> summaries) noexcept;
   void visit_learned(StateVisitor& visitor) noexcept;
   void visit_counters(StateVisitor& visitor) noexcept;
-  // The window's lease that a capture holds.
-  std::uint32_t capture_lease() const noexcept { return config.max_followers; }
-  void take_capture() noexcept;  // which is being taken
-  Status write_capture(Sink& sink, std::uint64_t head) noexcept;
-  Result<bool> read(Source& source) noexcept;
-  bool read_rows(std::span<const std::byte> payload, std::uint64_t& next,
-                 std::uint64_t head) noexcept;
-  Result<bool> put(std::span<const std::byte> sections, std::uint64_t at) noexcept;
-  std::span<std::byte> block() noexcept;
 
   EngineConfig config;
   Clock& clock;
@@ -208,15 +187,13 @@ struct Engine::Layout {
   std::span<double> feature_scale;
   std::uint32_t followers = 0;
   EventBoard events;
-  checkpoint::Capture* capture;  // null: no checkpoints
+  EngineState state;
   std::span<std::byte> relayed;
   std::optional<RowRelay> relay;  // while it follows
-  PendingLabels* labels;          // null: no keys
-  Prequential* scorer;            // null: nobody scores
+  LateLabels labels;
+  Prequential* scorer;  // null: nobody scores
   ReaderPlaces readers;
-  std::atomic<bool> paused{false};
-  std::atomic<std::uint64_t> recovery_target{0};
-  alignas(64) std::atomic<std::uint64_t> polls{0};  // apart from what readers read
+  EngineProgress progress;
   Engine engine;
 };
 

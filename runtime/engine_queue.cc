@@ -13,7 +13,7 @@ constexpr double kMostUrgent = 8;
 
 // 1 where no row waits, 8 where the writer is about to.
 double urgency(const Engine& engine) noexcept {
-  const auto waiting = static_cast<double>(engine.waiting_rows());
+  const auto waiting = static_cast<double>(engine.progress().waiting_rows());
   const auto room = static_cast<double>(engine.config().window_slack);
   return 1 + (kMostUrgent - 1) * std::min(1.0, waiting / room);
 }
@@ -60,7 +60,8 @@ EngineQueue::Entry* EngineQueue::next(std::int64_t now_ns) noexcept {
 
 bool EngineQueue::has_something(Entry& entry, std::int64_t now_ns) const noexcept {
   if (entry.at_work) return true;
-  if (entry.engine->offered_rows() == entry.offered && now_ns < entry.look_again_ns) return false;
+  if (entry.engine->progress().offered_rows() == entry.offered && now_ns < entry.look_again_ns)
+    return false;
   entry.at_work = true;
   entry.served_ns = std::max(entry.served_ns, floor_ns_);
   entry.shown_ns = now_ns;
@@ -71,7 +72,7 @@ void EngineQueue::poll(Entry& entry, std::int64_t begin_ns, int& rounds) noexcep
   Engine& engine = *entry.engine;
   const double weight = urgency(engine);
   const int at_a_time = entries_.size() == 1 ? kRoundsAlone : 1;
-  const std::uint64_t offered = engine.offered_rows();
+  const std::uint64_t offered = engine.progress().offered_rows();
   const auto answers = [&] { return engine.counters().get(RuntimeCounter::kSnapshots); };
   const std::uint64_t before = answers();
   floor_ns_ = std::max(floor_ns_, entry.served_ns);

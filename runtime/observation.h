@@ -74,7 +74,8 @@ struct ObserveResult {
   std::size_t accepted = 0;
   std::size_t refused = 0;
   std::size_t duplicate = 0;  // of outcomes alone: of keys that had been joined already
-  std::size_t timed_out = 0;  // of settle_labels() alone: keys that are not waited for any more
+  std::size_t timed_out =
+      0;  // of LateLabels::settle() alone: keys that are not waited for any more
 };
 
 }  // namespace windhover

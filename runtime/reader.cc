@@ -53,8 +53,8 @@ void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) 
 }  // namespace
 
 // What is of the moment of the answer, not of the snapshot.
-void Engine::Layout::stamp(const Posterior& posterior, Provenance& provenance) noexcept {
-  const std::uint64_t target = recovery_target.load(std::memory_order_relaxed);
+void EngineLayout::stamp(const Posterior& posterior, Provenance& provenance) noexcept {
+  const std::uint64_t target = progress.recovery_target();
   provenance = posterior.provenance;
   provenance.age_ns = clock.now_ns() - posterior.made_ns;
   if (scorer != nullptr) {
@@ -69,6 +69,19 @@ void Engine::Layout::stamp(const Posterior& posterior, Provenance& provenance) n
     provenance.status = PosteriorStatus::kDegraded;
     provenance.reason = StatusReason::kPredictive;
   }
+}
+
+void EngineLayout::keep_rows(const Posterior& posterior, const Conformal::Bounds& conformal,
+                             const Predictor& predictor, const PredictRequest& request,
+                             std::size_t first, std::size_t count,
+                             std::span<PredictiveSummary> summaries) noexcept {
+  if (scorer == nullptr) return labels.keep(request, first, count, summaries);
+  GivenAnswer answer;
+  answer.served = conformal;
+  answer.use = scorer->use_of(posterior);
+  answer.n_seen = posterior.provenance.n_seen;
+  answer.n_eff = posterior.provenance.n_eff;
+  labels.keep_answered(predictor, answer, request, first, count, summaries);
 }
 
 Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
@@ -87,7 +100,7 @@ Status Reader::predict(const PredictRequest& request, std::span<PredictiveSummar
 
 Status Reader::begin_predict(const PredictRequest& request) noexcept {
   if (asked_ != nullptr) return Status::kUnavailable;
-  Engine::Layout& engine = *engine_->layout_;
+  EngineLayout& engine = *engine_->layout_;
   if (!engine.readers.predicts(id_)) return Status::kUnsupported;
   const Status status = engine.parts.request_check.check(request);
   if (!ok(status)) {
@@ -107,7 +120,7 @@ Status Reader::begin_predict(const PredictRequest& request) noexcept {
 
 void Reader::predict_rows(const PredictRequest& request, std::size_t first, std::size_t count,
                           std::span<PredictiveSummary> summaries) noexcept {
-  Engine::Layout& engine = *engine_->layout_;
+  EngineLayout& engine = *engine_->layout_;
   WINDHOVER_CHECK(asked_ != nullptr && first + count <= request.rows);
   Predictor& predictor = engine.parts.predictors[id_];
   predictor.rows(*asked_, engine.parts.model->response(), request, first, count, summaries);
@@ -117,7 +130,7 @@ void Reader::predict_rows(const PredictRequest& request, std::size_t first, std:
 
 void Reader::end_predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                          Provenance& provenance) noexcept {
-  Engine::Layout& engine = *engine_->layout_;
+  EngineLayout& engine = *engine_->layout_;
   WINDHOVER_CHECK(asked_ != nullptr);
   engine.parts.predictors[id_].end(engine.parts.model->response(), request, summaries);
   engine.stamp(*asked_, provenance);
@@ -131,7 +144,7 @@ void Reader::abandon_predict() noexcept {
 }
 
 Status Reader::provenance(Provenance& provenance) noexcept {
-  Engine::Layout& engine = *engine_->layout_;
+  EngineLayout& engine = *engine_->layout_;
   if (asked_ != nullptr) return Status::kUnavailable;
   const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
   engine.stamp(*p, provenance);
@@ -140,7 +153,7 @@ Status Reader::provenance(Provenance& provenance) noexcept {
 }
 
 Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept {
-  Engine::Layout& engine = *engine_->layout_;
+  EngineLayout& engine = *engine_->layout_;
   if (summaries.size() < engine.config.model.dimension()) return Status::kInvalidArgument;
   if (asked_ != nullptr) return Status::kUnavailable;
   const Posterior* p = held_ != nullptr ? held_ : engine.parts.snapshots.pin(id_);
@@ -171,7 +184,7 @@ Status Reader::posterior(std::span<ParameterSummary> summaries, Provenance& prov
 
 Status Reader::draws(std::uint64_t snapshot_id, std::size_t first, std::size_t count,
                      std::span<double> out, Provenance& provenance) noexcept {
-  Engine::Layout& engine = *engine_->layout_;
+  EngineLayout& engine = *engine_->layout_;
   const std::uint32_t dimension = engine.config.model.dimension();
   const std::size_t draws = engine.config.retained_draws;
   if (first > draws || count > draws - first || out.size() < count * dimension) {

@@ -237,7 +237,7 @@ windhover_status windhover_engine_outcomes(windhover_engine* engine, const char*
   const windhover::OutcomeBatch batch = {windhover::keys_of(keys, count, engine->keys.get()),
                                          {targets, count}};
   const auto result = windhover::listing(listed, room, [&](auto refused_rows) {
-    return engine->engine->observe_outcomes(batch, refused_rows);
+    return engine->engine->labels().observe(batch, refused_rows);
   });
   if (joined != nullptr) {
     windhover_joined out{};
@@ -252,13 +252,13 @@ windhover_status windhover_engine_outcomes(windhover_engine* engine, const char*
 windhover_status windhover_engine_settle_labels(windhover_engine* engine) {
   if (engine == nullptr) return WINDHOVER_INVALID_ARGUMENT;
   for (;;) {
-    const auto result = engine->engine->settle_labels(engine->engine->config().max_frame_rows);
+    const auto result = engine->engine->labels().settle(engine->engine->config().max_frame_rows);
     if (!ok(result.status) || result.timed_out == 0) return to_c(result.status);
   }
 }
 
 uint64_t windhover_engine_pending_labels(const windhover_engine* engine) {
-  return engine == nullptr ? 0 : engine->engine->pending_labels();
+  return engine == nullptr ? 0 : engine->engine->labels().pending();
 }
 
 windhover_status windhover_engine_poll(windhover_engine* engine, int max_work, int* done) {
@@ -287,6 +287,6 @@ windhover_status windhover_engine_stop(windhover_engine* engine) {
 
 windhover_status windhover_engine_pause(windhover_engine* engine, int paused) {
   if (engine == nullptr) return WINDHOVER_INVALID_ARGUMENT;
-  engine->engine->pause(paused != 0);
+  engine->engine->progress().pause(paused != 0);
   return WINDHOVER_OK;
 }

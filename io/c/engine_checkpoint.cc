@@ -35,7 +35,7 @@ windhover_status windhover_engine_save(windhover_engine* engine, windhover_write
   if (engine == nullptr || write == nullptr) return WINDHOVER_INVALID_ARGUMENT;
   if (engine->running) return WINDHOVER_UNAVAILABLE;
   windhover::FunctionSink sink(write, context);
-  return to_c(engine->engine->save(sink));
+  return to_c(engine->engine->state().save(sink));
 }
 
 windhover_status windhover_engine_restore(windhover_engine* engine, windhover_read_function read,
@@ -52,6 +52,6 @@ windhover_status windhover_engine_restore(windhover_engine* engine, windhover_re
                    "a reader keeps draws; windhover_reader_release() it");
   }
   windhover::FunctionSource source(read, context);
-  const auto restored = engine->engine->restore(source);
+  const auto restored = engine->engine->state().restore(source);
   return restored.ok() ? WINDHOVER_OK : explain(error, restored.error());
 }

@@ -18,7 +18,7 @@ bool is_checkpoint_file(std::string_view name) noexcept;
 // The checkpoints of a folder: files checkpoint-<number>, of which the newest two are kept. Numbers
 // rise with each that is taken, so that "newest" needs no clock, no head, and no instance.
 //
-//   store.begin(facts);  engine.save(store.sink());  store.finish();
+//   store.begin(facts);  engine.state().save(store.sink());  store.finish();
 //
 // A checkpoint is written beside the others under a name of its own, synced, renamed, and the
 // folder synced; only then is an older one removed. One thread. No heap call after open(). The

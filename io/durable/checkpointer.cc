@@ -87,9 +87,9 @@ Status Checkpointer::wait_for(std::int64_t longest_ns, Done&& done) noexcept {
 
 // Learner first: the producers' moment is then not before the learner's.
 Status Checkpointer::capture() noexcept {
-  Status status = parts_.engine.request_capture();
+  Status status = parts_.engine.state().request_capture();
   if (!ok(status)) return status;
-  status = wait_for(kLongestWait, [this] { return parts_.engine.captured(); });
+  status = wait_for(kLongestWait, [this] { return parts_.engine.state().captured(); });
   if (!ok(status)) return status;
   parts_.producers.request();
   parts_.ask_producers(parts_.context);
@@ -99,14 +99,14 @@ Status Checkpointer::capture() noexcept {
 Error Checkpointer::take() noexcept {
   Error error{capture()};
   if (ok(error.status)) error = write(parts_.producers.head(), false);
-  parts_.engine.release_capture();
+  parts_.engine.state().release_capture();
   parts_.producers.release();
   return error;
 }
 
 Status Checkpointer::take_at_rest(ProducerTable& table, std::uint64_t frames) noexcept {
   const std::int64_t began_ns = parts_.clock.now_ns();
-  parts_.engine.release_capture();
+  parts_.engine.state().release_capture();
   parts_.producers.take(table, parts_.engine.head(), frames);
   const Error error = write(parts_.engine.head(), true);
   parts_.producers.release();
@@ -126,11 +126,11 @@ Error Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
   Status status = store.begin(facts);
   if (ok(status)) status = parts_.producers.write(store.sink());
   if (ok(status)) {
-    status = at_rest ? parts_.engine.save(store.sink())
-                     : parts_.engine.save_captured(store.sink(), head);
+    status = at_rest ? parts_.engine.state().save(store.sink())
+                     : parts_.engine.state().save_captured(store.sink(), head);
   }
   // The rows are in the file; the writer need not wait for what follows.
-  if (!at_rest) parts_.engine.release_capture();
+  if (!at_rest) parts_.engine.state().release_capture();
   if (ok(status) && parts_.log_capacity > 0) {
     const auto logged = [&] {
       return parts_.log.durable_frames.load(std::memory_order_acquire) >= facts.frames;

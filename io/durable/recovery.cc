@@ -59,7 +59,7 @@ Result<bool> Persistence::open() {
   store_.emplace(std::move(store.value()));
   const Result<bool> recovered = recover();
   if (!recovered.ok()) return recovered;
-  engine_.set_recovery_target(recovered_head_);
+  engine_.progress().set_recovery_target(recovered_head_);
   if (!reader_) feed_.open(recovered_frames_);
   return true;
 }
@@ -101,7 +101,7 @@ Result<bool> Persistence::recover() {
   if (known == Status::kTooLarge) return too_many_producers();
   if (!ok(known)) return fail({known}, "the newest checkpoint's table of producers cannot be read");
   const std::uint64_t begins = checkpoint.place();
-  const Result<bool> restored = engine_.restore(checkpoint);
+  const Result<bool> restored = engine_.state().restore(checkpoint);
   if (!restored.ok()) {
     return fail(moved_by(begins, restored.error()), "the newest checkpoint cannot be taken up");
   }

@@ -216,7 +216,8 @@ void HttpHandler::look() noexcept {
   beats[Watchdog::kQuery] = beat_of(EndpointKind::kQuery);
   beats[Watchdog::kLearner] = 0;
   for (const ModelContext& model : memory_.conversations->models) {
-    if (model.model != nullptr) beats[Watchdog::kLearner] += model.model->engine->polls();
+    if (model.model != nullptr)
+      beats[Watchdog::kLearner] += model.model->engine->progress().polls();
   }
   watchdog_.look(state_.clock->now_ns(), beats);
 }

@@ -54,7 +54,7 @@ ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
   metrics.instance_id = model.instance_id;
   metrics.dimension = engine.dimension();
   metrics.producers = model.producers->size();
-  metrics.pending_keys = model.engine->pending_labels();
+  metrics.pending_keys = model.engine->labels().pending();
   metrics.counters = values_in(engine.counters());
   metrics.durable = durable_metrics(model, *state.clock);
   metrics.scored = engine.scores(metrics.scores);

@@ -61,7 +61,7 @@ class Capture {
   std::uint64_t head() const noexcept { return head_; }
   // From taken to written; false where it is not there, or has been.
   bool begin_write() noexcept;
-  // Back to idle. true: the caller has to end the lease first: see Engine::release_capture.
+  // Back to idle. true: the caller has to end the lease first: see EngineState.
   bool call_off() noexcept;
   void release() noexcept { stage_.store(Stage::kIdle, std::memory_order_release); }
 

@@ -53,7 +53,7 @@ struct SectionHeader {
 static_assert(sizeof(SectionHeader) == 56 && std::is_trivially_copyable_v<SectionHeader>);
 
 // In this order: the fields, rows as often as they take, the learner's sections as
-// Engine::visit_state shows them, the counters, the end.
+// EngineState::visit_state shows them, the counters, the end.
 inline constexpr std::string_view kConfiguration = "configuration";
 inline constexpr std::string_view kRows = "rows";
 inline constexpr std::string_view kCounters = "counters";

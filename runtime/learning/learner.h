@@ -42,7 +42,7 @@ class Learner {
   // See Engine::assist.
   virtual int assist(std::uint32_t) noexcept { return 0; }
 
-  // Between polls: all it goes on from but the window and the counters, see Engine::visit_state.
+  // Between polls: all it goes on from but the window and the counters, see EngineState.
   // The hooks below are the host's and stay as they are.
   virtual void visit_state(StateVisitor& visitor) noexcept = 0;
 

@@ -67,8 +67,8 @@ struct Provenance {
   Horizon horizon = Horizon::kWindow;  // which observations n_eff counts
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
   StatusReason reason = StatusReason::kFewDraws;
-  // What `sequence` has to come to after a restart (Engine::set_recovery_target); 0: it has. It is
-  // of the moment of the answer, not of the snapshot.
+  // What `sequence` has to come to after a restart (EngineProgress::set_recovery_target); 0: it
+  // has. It is of the moment of the answer, not of the snapshot.
   std::uint64_t recovery_target = 0;
   double ess_bulk = 0;  // smallest over the parameters, of the chains so far
   double ess_tail = 0;  // likewise, of the outer 5 % on either side
@@ -148,8 +148,8 @@ struct PredictRequest {
   std::span<const double> outcomes;    // one a row: scored; empty: not
   std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
   std::span<const double> trials;      // likewise of a binomial model; empty: all 1
-  // One a row, of at most kMaxKeyBytes: the row is kept until its outcome is heard of (Engine::
-  // observe_outcomes), but for one whose key is empty. None: no row is. kKeyNotTaken without
+  // One a row, of at most kMaxKeyBytes: the row is kept until its outcome is heard of (LateLabels),
+  // but for one whose key is empty. None: no row is. kKeyNotTaken without
   // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
   std::span<const std::string_view> keys;
   double interval_probability = 0.9;  // of the equal-tailed interval, in (0, 1)

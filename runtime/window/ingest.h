@@ -34,7 +34,7 @@ class Ingest {
   // See Engine::observe_packed.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
-  // See Engine::observe_outcomes and settle_labels; `labels` null: none are kept.
+  // See LateLabels::observe and settle; `labels` null: none are kept.
   ObserveResult observe_outcomes(const OutcomeBatch& batch, PendingLabels* labels,
                                  std::span<RefusedRow> refused) noexcept;
   ObserveResult settle_overdue(PendingLabels& labels, std::uint64_t most) noexcept;

@@ -65,7 +65,7 @@ struct MemorySource final : Source {
 
 Bytes saved(Engine& engine) {
   MemorySink sink;
-  require(ok(engine.save(sink)));
+  require(ok(engine.state().save(sink)));
   return sink.bytes;
 }
 
@@ -178,7 +178,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (anew && learner_is_genuine(bytes)) sign(bytes);
   MemorySource source(bytes);
   Engine& engine = world->engine;
-  const Result<bool> restored = engine.restore(source);
+  const Result<bool> restored = engine.state().restore(source);
   if (restored.ok()) {
     const Bytes again = saved(engine);
     // Rows may have been cut into sections elsewhere; what is saved then is taken as well.
@@ -186,9 +186,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(again.size() <= bytes.size() &&
               std::equal(again.begin(), again.end(), bytes.begin()));
     MemorySource second(again);
-    require(engine.restore(second).ok() && saved(engine) == again);
+    require(engine.state().restore(second).ok() && saved(engine) == again);
     MemorySource nothing({});
-    require(!engine.restore(nothing).ok());
+    require(!engine.state().restore(nothing).ok());
   } else {
     require(restored.error().sentence[0] != '\0');
   }

@@ -181,7 +181,7 @@ void greet_other(World& world, std::size_t choice) {
     const Conversation::Turn turn = world.other.handle(rest, world.replies);
     rest = rest.subspan(turn.consumed);
     if (turn.end == TurnEnd::kWindowFull) {
-      world.engine->pause(false);  // a frame may have paused it, and then its rows wait
+      world.engine->progress().pause(false);  // a frame may have paused it, and then its rows wait
       (void)world.engine->poll(1);
     }
     if (turn.end == TurnEnd::kClose) break;  // its first frame was a row
@@ -203,7 +203,7 @@ void converse(World& world, std::span<const std::byte> input, std::size_t step) 
     begin += turn.consumed;
     if (turn.end == TurnEnd::kClose) break;
     if (turn.end == TurnEnd::kWindowFull) {
-      world.engine->pause(false);  // a frame may have paused it, and then its rows wait
+      world.engine->progress().pause(false);  // a frame may have paused it, and then its rows wait
       (void)world.engine->poll(1);
     }
     if (turn.end == TurnEnd::kNeedRoom) {
@@ -219,10 +219,10 @@ void converse(World& world, std::span<const std::byte> input, std::size_t step) 
   world.conversation.end();
   settle_labels(world.about, world.state);
   const auto labels = [&](RuntimeCounter id) { return world.engine->counters().get(id); };
-  require(world.engine->pending_labels() <= engine_config().labels.pending);
+  require(world.engine->labels().pending() <= engine_config().labels.pending);
   require(labels(RuntimeCounter::kLabelsKept) ==
           labels(RuntimeCounter::kLabelsJoined) + labels(RuntimeCounter::kLabelsReplaced) +
-              labels(RuntimeCounter::kLabelsTimedOut) + world.engine->pending_labels());
+              labels(RuntimeCounter::kLabelsTimedOut) + world.engine->labels().pending());
   const auto count = [&](IoCounter id) { return world.state.counters.get(id); };
   require(count(IoCounter::kRowsReceived) == count(IoCounter::kRowsAccepted) +
                                                  count(IoCounter::kRowsRefused) +

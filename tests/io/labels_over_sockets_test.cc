@@ -52,8 +52,8 @@ TEST(LateLabelsOverSockets, FromAskingToTheScoreOverTcp) {
     EXPECT_TRUE(
         eventually([&] { return models.engine(0).scores(scores) && scores.offered == rows; }));
     // Counted before they are scored: a round later they are.
-    const std::uint64_t polls = models.engine(0).polls();
-    EXPECT_TRUE(eventually([&] { return models.engine(0).polls() > polls + 1; }));
+    const std::uint64_t polls = models.engine(0).progress().polls();
+    EXPECT_TRUE(eventually([&] { return models.engine(0).progress().polls() > polls + 1; }));
     EXPECT_TRUE(models.engine(0).scores(scores));
     return scores.means.back();
   };
@@ -125,7 +125,7 @@ TEST(LateLabelsOverSockets, TheServerSettlesWhatHasTimedOut) {
   const TestRows rows(1);
   ASSERT_EQ(client.ask(rows, 0, "a"), Status::kOk);
   EXPECT_TRUE(eventually([&] { return server.engine().head() == 1; }));
-  EXPECT_EQ(server.engine().pending_labels(), 0U);
+  EXPECT_EQ(server.engine().labels().pending(), 0U);
   EXPECT_EQ(server.engine().counters().get(RuntimeCounter::kLabelsTimedOut), 1U);
 }
 
@@ -148,11 +148,11 @@ TEST(LateLabelsOverSockets, TheServerSettlesManyThatHaveTimedOut) {
     request.keys = keys;
     ASSERT_EQ(client.client.predict(request, client.answers, client.provenance), Status::kOk);
   }
-  EXPECT_EQ(models.engine(0).pending_labels(), 2'048U);
+  EXPECT_EQ(models.engine(0).labels().pending(), 2'048U);
   models.clock().pass(std::chrono::minutes(1));
   EXPECT_TRUE(eventually([&] { return models.engine(0).head() == 2'048; }));
   EXPECT_EQ(models.server().counters().get(IoCounter::kHandlerHeapFallbacks), 0U);
-  EXPECT_EQ(models.engine(0).pending_labels(), 0U);
+  EXPECT_EQ(models.engine(0).labels().pending(), 0U);
 }
 
 // What is asked with a key becomes a row: it takes both roles.
@@ -185,7 +185,7 @@ TEST(LateLabelsOverSockets, KeysTakeBothRolesAndOutcomesThatOfRows) {
   ASSERT_EQ(feeder.client.connect(server.observe_address(), as("feeder")), Status::kOk);
   EXPECT_EQ(feeder.ask(rows, 0, key), Status::kNotPermitted);
   EXPECT_EQ(feeder.client.error_number(), 2U) << "the role query";
-  EXPECT_EQ(server.engine().pending_labels(), 0U);
+  EXPECT_EQ(server.engine().labels().pending(), 0U);
   LabelClient shop;
   ASSERT_EQ(shop.client.connect(server.observe_address(), as("shop")), Status::kOk);
   EXPECT_EQ(shop.ask(rows, 0, key), Status::kOk);
@@ -285,7 +285,7 @@ TEST(LateLabelsOverSockets, RowsAreKeptByTheModelAskedAbout) {
   const double y = 1;
   ASSERT_EQ(client.ask(rows, 0, key), Status::kOk);
   EXPECT_EQ(client.answers[0].pending, PendingKey::kKept);
-  EXPECT_EQ(models.engine(0).pending_labels(), 1U);
+  EXPECT_EQ(models.engine(0).labels().pending(), 1U);
   ASSERT_EQ(client.tell(key, y), Status::kOk);
   EXPECT_EQ(client.told.accepted(), 1U);
   EXPECT_TRUE(eventually([&] { return models.engine(1).head() == 1; }));
@@ -340,7 +340,7 @@ TEST(LateLabelsOverSockets, AModelKeepsRowsOfQuestionsThatItWouldNotAnswer) {
     request.offsets = std::span(offsets).first(count);
     ASSERT_EQ(client.predict(request, answers, provenance), Status::kOk) << client.error_text();
     for (std::size_t i = 0; i < count; ++i) EXPECT_NE(answers[i].pending, PendingKey::kNone);
-    EXPECT_EQ(models.engine(0).pending_labels(), count);
+    EXPECT_EQ(models.engine(0).labels().pending(), count);
   }
 }
 
@@ -365,14 +365,14 @@ TEST(LateLabelsOverSockets, JoinedRowsOutliveARestartAndPendingKeysDoNot) {
       ASSERT_EQ(client.told.accepted(), 1U);
       EXPECT_EQ(client.told.durable_through(), client.told.head()) << "acknowledged is on disk";
     }
-    EXPECT_EQ(life.engine().pending_labels(), 120U);
+    EXPECT_EQ(life.engine().labels().pending(), 120U);
     before = life.settled(120);
   }
   ServerLife again(config, engine);
   ASSERT_TRUE(again.opens()) << again.error();
   const std::vector<ParameterSummary> after = again.settled(120);
   EXPECT_EQ(again.engine().head(), 120U);
-  EXPECT_EQ(again.engine().pending_labels(), 0U);
+  EXPECT_EQ(again.engine().labels().pending(), 0U);
   for (std::size_t j = 0; j < before.size(); ++j) {
     EXPECT_NEAR(before[j].mode, after[j].mode, 1e-6) << "as far as Newton's method has come";
   }

@@ -105,7 +105,7 @@ TEST(LateLabels, TheQueryEndpointKeepsKeysAndTakesNoOutcomes) {
   Peer peer(shared);
   EXPECT_EQ(peer.ask(keyed({"a"})).predict_result().predictions(0).pending(), v1::PENDING_KEY_KEPT);
   EXPECT_EQ(peer.ask(outcome_of({"a"})).refusal().reason(), v1::REASON_UNSUPPORTED);
-  EXPECT_EQ(shared.engine->pending_labels(), 1U);
+  EXPECT_EQ(shared.engine->labels().pending(), 1U);
 }
 
 TEST(LateLabels, AnOutcomeWaitsForTheWindow) {
@@ -119,7 +119,7 @@ TEST(LateLabels, AnOutcomeWaitsForTheWindow) {
   EXPECT_EQ(peer.send(0, 0, 32).observe_ack().accepted(), 32U);
   EXPECT_TRUE(peer.ask_all({outcome_of({"a"})}).empty());
   EXPECT_EQ(peer.end, TurnEnd::kWindowFull);
-  EXPECT_EQ(shared.engine->pending_labels(), 1U);
+  EXPECT_EQ(shared.engine->labels().pending(), 1U);
   while (shared.engine->poll(100) > 0) {
   }
   const auto responses = peer.take_turn(kTurnNs);
@@ -130,12 +130,12 @@ TEST(LateLabels, AnOutcomeWaitsForTheWindow) {
 // Two keys are overdue, and the outcome of one of them, which waited, is joined first.
 void expect_joined_before_silence(Shared& shared, Peer& peer) {
   settle_labels(shared.about, shared.state);
-  EXPECT_EQ(shared.engine->pending_labels(), 2U);
+  EXPECT_EQ(shared.engine->labels().pending(), 2U);
   const auto responses = peer.take_turn(kTurnNs);
   ASSERT_EQ(responses.size(), 1U);
   EXPECT_EQ(responses[0].outcome_result().accepted(), 1U);
   settle_labels(shared.about, shared.state);
-  EXPECT_EQ(shared.engine->pending_labels(), 0U);
+  EXPECT_EQ(shared.engine->labels().pending(), 0U);
 }
 
 // Also past its deadline: it was told in time, and nobody settles while it waits.
@@ -184,7 +184,7 @@ TEST(LateLabels, ALongQuestionKeepsItsKeysAsItIsAnswered) {
   std::uint64_t turns = 0;
   while (responses.empty() && turns < 100) {
     responses = peer.take_turn(kTurnNs);
-    EXPECT_EQ(shared.engine->pending_labels(), ++turns) << "a row a turn";
+    EXPECT_EQ(shared.engine->labels().pending(), ++turns) << "a row a turn";
     peer.move_input();
   }
   ASSERT_EQ(responses.size(), 1U);
@@ -212,11 +212,11 @@ TEST(LateLabels, TimeoutsAreSettledByTheEndpoint) {
     (void)peer.ask(keyed({"a", "b"}));
     shared.clock.advance_ns(59 * kSecond);
     EXPECT_FALSE(settle_labels(shared.about, shared.state));
-    EXPECT_EQ(shared.engine->pending_labels(), 2U);
+    EXPECT_EQ(shared.engine->labels().pending(), 2U);
     shared.clock.advance_ns(kSecond);
     EXPECT_TRUE(settle_labels(shared.about, shared.state));
     EXPECT_FALSE(settle_labels(shared.about, shared.state));
-    EXPECT_EQ(shared.engine->pending_labels(), 0U);
+    EXPECT_EQ(shared.engine->labels().pending(), 0U);
     EXPECT_EQ(shared.engine->head(), has_outcome ? 2U : 0U);
     EXPECT_EQ(shared.count(IoCounter::kRowsAccepted), shared.engine->head());
     EXPECT_EQ(shared.count(IoCounter::kRowsReceived), shared.engine->head());
@@ -242,8 +242,8 @@ TEST(LateLabels, TimeoutsAreSettledALittleAtATime) {
     std::uint64_t pending = 960;
     int steps = 0;
     while (settle_labels(shared.about, shared.state)) {
-      EXPECT_LE(pending - shared.engine->pending_labels(), 256U);
-      pending = shared.engine->pending_labels();
+      EXPECT_LE(pending - shared.engine->labels().pending(), 256U);
+      pending = shared.engine->labels().pending();
       ++steps;
     }
     EXPECT_EQ(pending, 0U);

@@ -300,13 +300,13 @@ TEST(Rights, ListsOfModelsHoldWhatOneMaySee) {
   pause.set_pause(v1::PAUSE_CHANGE_PAUSE);
   v1::ModelState state;
   EXPECT_EQ(ada.change_model(pause, state), Status::kNotPermitted);
-  EXPECT_FALSE(models.engine(1).paused());
+  EXPECT_FALSE(models.engine(1).progress().paused());
   Client root;
   options = as("root");
   options.model = "clicks";
   ASSERT_EQ(root.connect(models.query_address(), options), Status::kOk);
   EXPECT_EQ(root.change_model(pause, state), Status::kOk) << root.error_text();
-  EXPECT_TRUE(models.engine(1).paused());
+  EXPECT_TRUE(models.engine(1).progress().paused());
 }
 
 // One that may ask less than all may, and another one that may ask as much as it likes; taken up

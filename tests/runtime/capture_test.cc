@@ -26,14 +26,14 @@ class CaptureTest : public testing::Test {
 
 TEST_F(CaptureTest, IsWhatASaveAtThatMomentIs) {
   const Bytes saved = bytes_of(*engine);
-  ASSERT_EQ(engine->request_capture(), Status::kOk);
-  EXPECT_FALSE(engine->captured());
+  ASSERT_EQ(engine->state().request_capture(), Status::kOk);
+  EXPECT_FALSE(engine->state().captured());
   engine->poll(0);  // nothing to do but that
-  ASSERT_TRUE(engine->captured());
-  EXPECT_EQ(engine->captured_head(), 600u);
+  ASSERT_TRUE(engine->state().captured());
+  EXPECT_EQ(engine->state().captured_head(), 600u);
   EXPECT_EQ(saved_capture(*engine, 600), saved);
-  engine->release_capture();
-  EXPECT_FALSE(engine->captured());
+  engine->state().release_capture();
+  EXPECT_FALSE(engine->state().captured());
   EXPECT_EQ(bytes_of(*engine), saved);
 }
 
@@ -45,26 +45,26 @@ TEST_F(CaptureTest, IsTakenWhenTheRoundEndsAndChangesNothing) {
   for (int i = 0; i < 20; ++i) {
     for (TestEngine* e : {&engine, &other}) e->feed(data, at + i, at + i + 1);
     const std::uint64_t round = engine->learner().round();
-    ASSERT_EQ(engine->request_capture(), Status::kOk);
+    ASSERT_EQ(engine->state().request_capture(), Status::kOk);
     const int done = engine->poll(9);
     EXPECT_EQ(other->poll(9), done);
-    ASSERT_TRUE(engine->captured());
+    ASSERT_TRUE(engine->state().captured());
     const Bytes bytes = saved_capture(*engine, engine->head());
     TestEngine restored(captured_config(), &clock);
     ASSERT_EQ(restore_error(*restored, bytes).status, Status::kOk);
     EXPECT_EQ(restored->learner().round(), done > 0 ? round + 1 : round);
-    engine->release_capture();
+    engine->state().release_capture();
     ASSERT_EQ(difference(save(*engine), save(*other)), "") << i;
   }
 }
 
 TEST_F(CaptureTest, HoldsTheRowsThatHaveComeSince) {
   const Bytes saved = bytes_of(*engine);
-  ASSERT_EQ(engine->request_capture(), Status::kOk);
+  ASSERT_EQ(engine->state().request_capture(), Status::kOk);
   engine->poll(0);
   go_on(90);
   const Bytes later = saved_capture(*engine, 670);
-  engine->release_capture();
+  engine->state().release_capture();
   TestEngine restored(captured_config(), &clock), driven(captured_config(), &clock);
   ASSERT_EQ(restore_error(*restored, later).status, Status::kOk);
   ASSERT_EQ(restore_error(*driven, saved).status, Status::kOk);
@@ -76,7 +76,7 @@ TEST_F(CaptureTest, HoldsTheRowsThatHaveComeSince) {
 }
 
 TEST_F(CaptureTest, HoldsTheWriterUntilItsRowsAreWritten) {
-  ASSERT_EQ(engine->request_capture(), Status::kOk);
+  ASSERT_EQ(engine->state().request_capture(), Status::kOk);
   engine->poll(0);
   std::uint64_t taken = 0;
   const auto write_all = [&] {
@@ -89,11 +89,11 @@ TEST_F(CaptureTest, HoldsTheWriterUntilItsRowsAreWritten) {
   EXPECT_EQ(taken, 1024u) << "the slack";
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kWindowFull), 1u);
   MemorySink sink;
-  EXPECT_EQ(engine->save_captured(sink, engine->head()), Status::kOk);
+  EXPECT_EQ(engine->state().save_captured(sink, engine->head()), Status::kOk);
   EXPECT_EQ(OpenCheckpoint(sink.bytes).header.first, 400u);
   write_all();
   EXPECT_EQ(taken, 5000u) << "written: nothing is held, before it is released";
-  engine->release_capture();
+  engine->state().release_capture();
 }
 
 // Rows are given up as they are written, the oldest first.
@@ -120,47 +120,47 @@ TEST_F(CaptureTest, GivesRowsUpAsItGoes) {
   };
   TestEngine large(captured_config(6000), &clock);
   for (int i = 0; i < 3; ++i) large.feed(data, 0, 4000);
-  ASSERT_EQ(large->request_capture(), Status::kOk);
+  ASSERT_EQ(large->state().request_capture(), Status::kOk);
   while (large->poll(100) > 0) {
   }
   GreedySink sink(*large);
   EXPECT_EQ(sink.observe_all(), 1024u);
-  ASSERT_EQ(large->save_captured(sink, large->head()), Status::kOk);
-  large->release_capture();
+  ASSERT_EQ(large->state().save_captured(sink, large->head()), Status::kOk);
+  large->state().release_capture();
   ASSERT_GE(sink.sections, 3);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(sink.room[static_cast<std::size_t>(i)], 65'536u / 40);
 }
 
 TEST_F(CaptureTest, RefusesWhatIsOutOfTurn) {
   MemorySink sink;
-  EXPECT_EQ(engine->save_captured(sink, 600), Status::kUnavailable);
-  ASSERT_EQ(engine->request_capture(), Status::kOk);
-  EXPECT_EQ(engine->request_capture(), Status::kUnavailable);
-  EXPECT_EQ(engine->save(sink), Status::kUnavailable);
+  EXPECT_EQ(engine->state().save_captured(sink, 600), Status::kUnavailable);
+  ASSERT_EQ(engine->state().request_capture(), Status::kOk);
+  EXPECT_EQ(engine->state().request_capture(), Status::kUnavailable);
+  EXPECT_EQ(engine->state().save(sink), Status::kUnavailable);
   EXPECT_EQ(restore_error(*engine, {}).status, Status::kUnavailable);
-  EXPECT_EQ(engine->save_captured(sink, 600), Status::kUnavailable) << "not taken yet";
+  EXPECT_EQ(engine->state().save_captured(sink, 600), Status::kUnavailable) << "not taken yet";
   engine->poll(0);
   go_on(10);
-  EXPECT_EQ(engine->save_captured(sink, 599), Status::kInvalidArgument);
-  EXPECT_EQ(engine->save_captured(sink, 611), Status::kInvalidArgument);
+  EXPECT_EQ(engine->state().save_captured(sink, 599), Status::kInvalidArgument);
+  EXPECT_EQ(engine->state().save_captured(sink, 611), Status::kInvalidArgument);
   EXPECT_TRUE(sink.bytes.empty());
   MemorySink broken(3);
-  EXPECT_EQ(engine->save_captured(broken, 605), Status::kIoError);
-  EXPECT_EQ(engine->save_captured(sink, 605), Status::kUnavailable) << "its rows are gone";
-  engine->release_capture();
-  engine->release_capture();
-  EXPECT_EQ(engine->save(sink), Status::kOk);
+  EXPECT_EQ(engine->state().save_captured(broken, 605), Status::kIoError);
+  EXPECT_EQ(engine->state().save_captured(sink, 605), Status::kUnavailable) << "its rows are gone";
+  engine->state().release_capture();
+  engine->state().release_capture();
+  EXPECT_EQ(engine->state().save(sink), Status::kOk);
 }
 
 TEST_F(CaptureTest, ARequestCanBeCalledOff) {
-  ASSERT_EQ(engine->request_capture(), Status::kOk);
-  engine->release_capture();
+  ASSERT_EQ(engine->state().request_capture(), Status::kOk);
+  engine->state().release_capture();
   engine->poll(1);
-  EXPECT_FALSE(engine->captured());
-  ASSERT_EQ(engine->request_capture(), Status::kOk);
+  EXPECT_FALSE(engine->state().captured());
+  ASSERT_EQ(engine->state().request_capture(), Status::kOk);
   engine->poll(0);
-  EXPECT_TRUE(engine->captured());
-  engine->release_capture();
+  EXPECT_TRUE(engine->state().captured());
+  engine->state().release_capture();
   const std::uint64_t head = engine->head();
   go_on(1300);
   EXPECT_EQ(engine->head(), head + 1300) << "nothing holds the writer";

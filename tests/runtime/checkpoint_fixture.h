@@ -43,7 +43,7 @@ class Refusal {
 
   Error refuse(std::span<const std::byte> bytes, Status at_end = Status::kClosed) {
     MemorySource source(bytes, at_end);
-    const Result<bool> restored = engine_->restore(source);
+    const Result<bool> restored = engine_->state().restore(source);
     EXPECT_FALSE(restored.ok());
     return restored.error();
   }
@@ -69,10 +69,10 @@ inline Bytes expect_goes_on_alike(const EngineConfig& config, const Data& data, 
   engine.feed(data, 0, saved_at);
   engine.poll_until_idle();
   MemorySink sink;
-  EXPECT_EQ(engine->save(sink), Status::kOk);
+  EXPECT_EQ(engine->state().save(sink), Status::kOk);
   TestEngine again(config, &clock, 0xA5);
   MemorySource source(sink.bytes);
-  EXPECT_TRUE(again->restore(source).ok());
+  EXPECT_TRUE(again->state().restore(source).ok());
   for (TestEngine* one : {&engine, &again}) {
     one->feed(data, saved_at, data.rows());
     one->poll_until_idle();
@@ -91,7 +91,7 @@ inline EngineConfig captured_config(std::uint64_t window = 200) {
 
 inline Bytes saved_capture(Engine& engine, std::uint64_t head) {
   MemorySink sink;
-  EXPECT_EQ(engine.save_captured(sink, head), Status::kOk);
+  EXPECT_EQ(engine.state().save_captured(sink, head), Status::kOk);
   return sink.bytes;
 }
 

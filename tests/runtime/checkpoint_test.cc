@@ -27,7 +27,7 @@ TEST(Checkpoint, TheSourceIsReadToTheEndMarkAndNoFurther) {
   Bytes bytes = bytes_of(*lived.engine);
   bytes.resize(bytes.size() + 100, std::byte{0xff});
   MemorySource source(bytes);
-  EXPECT_TRUE(lived.engine->restore(source).ok());
+  EXPECT_TRUE(lived.engine->state().restore(source).ok());
   EXPECT_EQ(source.left(), 100u);
 }
 
@@ -118,11 +118,11 @@ TEST(Checkpoint, WithoutTheOptionNothingIsSavedOrRestored) {
   config.checkpoints = false;
   TestEngine engine(config);
   MemorySink sink;
-  EXPECT_EQ(engine->save(sink), Status::kUnsupported);
-  EXPECT_EQ(engine->request_capture(), Status::kUnsupported);
-  EXPECT_EQ(engine->save_captured(sink, 0), Status::kUnsupported);
-  EXPECT_FALSE(engine->captured());
-  engine->release_capture();
+  EXPECT_EQ(engine->state().save(sink), Status::kUnsupported);
+  EXPECT_EQ(engine->state().request_capture(), Status::kUnsupported);
+  EXPECT_EQ(engine->state().save_captured(sink, 0), Status::kUnsupported);
+  EXPECT_FALSE(engine->state().captured());
+  engine->state().release_capture();
   EXPECT_TRUE(sink.bytes.empty());
   EXPECT_EQ(restore_error(*engine, bytes).status, Status::kUnsupported);
 }
@@ -131,10 +131,10 @@ TEST(Checkpoint, ASinkThatFailsIsReportedAndTheEngineGoesOn) {
   Lived lived(saved_config());
   const SavedState before = save(*lived.engine);
   MemorySink whole;
-  ASSERT_EQ(lived.engine->save(whole), Status::kOk);
+  ASSERT_EQ(lived.engine->state().save(whole), Status::kOk);
   for (std::size_t call = 0; call < whole.calls(); ++call) {
     MemorySink sink(call);
-    ASSERT_EQ(lived.engine->save(sink), Status::kIoError) << call;
+    ASSERT_EQ(lived.engine->state().save(sink), Status::kIoError) << call;
     ASSERT_EQ(sink.calls(), call + 1) << "nothing is written after a failure";
   }
   EXPECT_EQ(difference(save(*lived.engine), before), "");

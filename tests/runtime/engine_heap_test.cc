@@ -121,9 +121,9 @@ void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
     if (turn % 50 == 0) {
       fine &= ok(reader.predict(request, answers, provenance));
       fine &= answers[1].pending == PendingKey::kKept;
-      const ObserveResult joined = engine->observe_outcomes({keys, outcomes}, refused);
+      const ObserveResult joined = engine->labels().observe({keys, outcomes}, refused);
       fine &= joined.accepted == 2;
-      fine &= ok(engine->settle_labels(10).status);
+      fine &= ok(engine->labels().settle(10).status);
       fine &= ok(reader.posterior(parameters, provenance));
       fine &= ok(reader.draws(0, 0, config.retained_draws, draws, provenance));
       reader.release();
@@ -183,20 +183,20 @@ TEST(EngineHeap, SavingAndRestoringNeverCall) {
     bool fine = true;
 
     const std::uint64_t before = heap_calls.load();
-    fine &= ok(engine->save(saved));
-    fine &= ok(engine->request_capture());
+    fine &= ok(engine->state().save(saved));
+    fine &= ok(engine->state().request_capture());
     engine->poll(3);
     fine &= ok(engine->observe(TestEngine::batch(data, 800, 100), {}).status);
     fine &= follower.pack(800, 100, frame) == frame.size();
     follower.keep_from(850);
-    fine &= ok(engine->save_captured(captured, 850));
-    engine->release_capture();
-    fine &= engine->restore(nothing).status() == Status::kClosed;
-    fine &= engine->restore(saved).ok();
+    fine &= ok(engine->state().save_captured(captured, 850));
+    engine->state().release_capture();
+    fine &= engine->state().restore(nothing).status() == Status::kClosed;
+    fine &= engine->state().restore(saved).ok();
     fine &= engine->observe_packed(frame, 100).accepted == 100;
-    engine->set_recovery_target(900);
+    engine->progress().set_recovery_target(900);
     for (int i = 0; i < 50; ++i) engine->poll(2);
-    fine &= engine->restore(captured).ok();
+    fine &= engine->state().restore(captured).ok();
     const std::uint64_t calls = heap_calls.load() - before;
 
     EXPECT_TRUE(fine);

@@ -57,10 +57,10 @@ TEST(EngineQueue, ServesAllUntilNoneHasAnythingToDo) {
   Engines engines(5);
   EngineQueue queue(engines.entries, engines.clock);
   for (std::size_t i = 0; i < 5; ++i) engines.observe(i, 200 * (i + 1));
-  EXPECT_EQ(engines.all[3]->waiting_rows(), 800U);
+  EXPECT_EQ(engines.all[3]->progress().waiting_rows(), 800U);
   serve_all(queue);
   for (Engine* engine : engines.all) {
-    EXPECT_EQ(engine->waiting_rows(), 0U);
+    EXPECT_EQ(engine->progress().waiting_rows(), 0U);
     EXPECT_EQ(engine->poll(1), 0) << "nothing is left";
   }
 }
@@ -118,8 +118,8 @@ TEST(EngineQueue, WhoseWriterIsAboutToWaitGetsMoreAndNobodyStarves) {
   StepClock clock;
   EngineQueue queue(engines.entries, clock);
   for (int turn = 0; turn < 1'800; ++turn) {
-    engines.observe(1, small().window_slack - engines.all[1]->waiting_rows());
-    if (engines.all[0]->waiting_rows() == 0) engines.observe(0, 1);
+    engines.observe(1, small().window_slack - engines.all[1]->progress().waiting_rows());
+    if (engines.all[0]->progress().waiting_rows() == 0) engines.observe(0, 1);
     ASSERT_GT(queue.serve(), 0);
   }
   const std::uint64_t urgent = engines.all[1]->learner().round();
@@ -159,7 +159,7 @@ TEST(EngineQueue, NoAnswerGrowsMuchOlderThanThoseOfOthers) {
   };
   for (int turn = 0; turn < 3'000; ++turn) {
     for (std::size_t i = 0; i < 3; ++i) {
-      if (engines.all[i]->waiting_rows() == 0) engines.observe(i, 100);
+      if (engines.all[i]->progress().waiting_rows() == 0) engines.observe(i, 100);
     }
     ASSERT_GT(queue.serve(), 0);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -181,7 +181,7 @@ TEST(LearnerPool, PollsEveryEngineOnFewThreads) {
   EXPECT_EQ(pool.start(engines.all, 2, {}, IdleStrategy::kPark), Status::kInvalidArgument);
   for (std::size_t i = 0; i < 7; ++i) engines.observe(i, 500);
   for (Engine* engine : engines.all) {
-    while (engine->waiting_rows() > 0) std::this_thread::yield();
+    while (engine->progress().waiting_rows() > 0) std::this_thread::yield();
   }
   pool.stop();
   ASSERT_EQ(pool.start(engines.all, 100, {}, IdleStrategy::kPark), Status::kOk) << "as many as fit";
@@ -195,14 +195,14 @@ TEST(EngineQueue, TakesOneMoreAndLetsOneGoBetweenTwoTurns) {
   EngineQueue queue(room, 2, engines.clock);
   for (std::size_t i = 0; i < 3; ++i) engines.observe(i, 200);
   serve_all(queue);
-  EXPECT_EQ(engines.all[1]->waiting_rows(), 0U);
-  EXPECT_EQ(engines.all[2]->waiting_rows(), 200U) << "nobody has added it";
+  EXPECT_EQ(engines.all[1]->progress().waiting_rows(), 0U);
+  EXPECT_EQ(engines.all[2]->progress().waiting_rows(), 200U) << "nobody has added it";
   queue.add(*engines.all[2]);
   queue.remove(*engines.all[0]);
   engines.observe(0, 100);
   serve_all(queue);
-  EXPECT_EQ(engines.all[2]->waiting_rows(), 0U);
-  EXPECT_EQ(engines.all[0]->waiting_rows(), 100U) << "it has been let go";
+  EXPECT_EQ(engines.all[2]->progress().waiting_rows(), 0U);
+  EXPECT_EQ(engines.all[0]->progress().waiting_rows(), 100U) << "it has been let go";
 }
 
 TEST(LearnerPool, TakesEnginesInAndOutWhileItsThreadsLearn) {
@@ -215,15 +215,15 @@ TEST(LearnerPool, TakesEnginesInAndOutWhileItsThreadsLearn) {
   EXPECT_EQ(pool.add(*engines.all[3]), Status::kUnavailable) << "there were two spare places";
   for (std::size_t i = 0; i < 3; ++i) engines.observe(i, 500);
   const auto learned = [&](std::size_t i) {
-    while (engines.all[i]->waiting_rows() > 0) std::this_thread::yield();
+    while (engines.all[i]->progress().waiting_rows() > 0) std::this_thread::yield();
   };
   for (std::size_t i = 0; i < 3; ++i) learned(i);
   pool.remove(*engines.all[1]);
-  const std::uint64_t polls = engines.all[1]->polls();
+  const std::uint64_t polls = engines.all[1]->progress().polls();
   ASSERT_EQ(pool.add(*engines.all[3]), Status::kOk);
   engines.observe(3, 500);
   learned(3);
-  EXPECT_EQ(engines.all[1]->polls(), polls) << "nobody polls it any more";
+  EXPECT_EQ(engines.all[1]->progress().polls(), polls) << "nobody polls it any more";
   // It may go while the threads learn, and its place is free again and again.
   for (int i = 0; i < 20; ++i) {
     pool.remove(*engines.all[3]);

@@ -240,15 +240,15 @@ TEST(EngineEvents, SurviveACheckpoint) {
 TEST(EngineEvents, TellOfPausesAndRecovery) {
   const Data data = linear_data(900, 3, 1.0, 5);
   Watched watched(small_config("linear", 3, 300));
-  watched.engine->set_recovery_target(400);
+  watched.engine->progress().set_recovery_target(400);
   watched.feed(data, 0, 600);
   ASSERT_EQ(watched.events(EventKind::kRecovered).size(), 1U);
   EXPECT_EQ(watched.events(EventKind::kRecovered)[0].row, 400U);
   EXPECT_TRUE(watched.events(EventKind::kPaused).empty());
-  watched.engine->pause(true);
+  watched.engine->progress().pause(true);
   watched.engine->poll(1);
   EXPECT_EQ(watched.events(EventKind::kPaused).size(), 1U);
-  watched.engine->pause(false);
+  watched.engine->progress().pause(false);
   watched.engine->poll(1);
   EXPECT_EQ(watched.events().back().kind, EventKind::kWentOn);
 }

@@ -78,7 +78,7 @@ TEST(Follow, TheLeadersWriterWaitsForOneThatIsBehind) {
     if (rows % 10 == 0) leader->poll(1);
   }
   while (follower->head() < rows) ASSERT_GE(follower->poll(5), 0);
-  EXPECT_EQ(follower->offered_rows(), rows);
+  EXPECT_EQ(follower->progress().offered_rows(), rows);
   EXPECT_EQ(leader->observe(x, 0.5), Status::kOk);
 }
 
@@ -121,13 +121,13 @@ TEST(Pause, OneThatFollowsMissesRowsAndHoldsNobodyUp) {
   ASSERT_EQ(follower->follow(*leader), Status::kOk);
   feed(*leader, 100, 1);
   follower->poll(1);
-  follower->pause(true);
+  follower->progress().pause(true);
   for (std::uint64_t i = 0; i < 20; ++i) {
     feed(*leader, 500, i);
     while (leader->poll(100) > 0) continue;
     follower->poll(1);
   }
-  follower->pause(false);
+  follower->progress().pause(false);
   feed(*leader, 50, 3);
   follower->poll(1);
   EXPECT_EQ(leader->head(), 10'150U);
@@ -138,14 +138,14 @@ TEST(Pause, LearnsNothingMeanwhileAndLosesNothing) {
   TestEngine engine(follower_config());
   feed(*engine, 500, 1);
   while (engine->poll(100) > 0) continue;
-  engine->pause(true);
-  EXPECT_TRUE(engine->paused());
+  engine->progress().pause(true);
+  EXPECT_TRUE(engine->progress().paused());
   feed(*engine, 100, 2);
   EXPECT_EQ(engine->poll(100), 0);
-  EXPECT_EQ(engine->waiting_rows(), 100U);
-  engine->pause(false);
+  EXPECT_EQ(engine->progress().waiting_rows(), 100U);
+  engine->progress().pause(false);
   while (engine->poll(100) > 0) continue;
-  EXPECT_EQ(engine->waiting_rows(), 0U);
+  EXPECT_EQ(engine->progress().waiting_rows(), 0U);
   EXPECT_EQ(engine->head(), 600U);
 }
 

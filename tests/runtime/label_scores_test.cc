@@ -139,7 +139,7 @@ void expect_same_bits(EngineConfig config, const Data& data) {
     for (Index i = 0; i < 100; ++i) late.ask(names[i], data, first + i);
     direct.feed(data, first, first + 100);
     const std::vector<std::string_view> keys(names.begin(), names.end());
-    const ObserveResult result = late.engine->observe_outcomes({keys, {&data.y[first], 100}}, {});
+    const ObserveResult result = late.engine->labels().observe({keys, {&data.y[first], 100}}, {});
     ASSERT_EQ(result.accepted, 100u);
     direct.poll_rounds(300);
     late.engine.poll_rounds(300);
@@ -226,8 +226,8 @@ TEST(LabelScores, WhatHasTimedOutMakesRoomBesideARowThatIsNotScoredYet) {
   for (const char* key : {"a", "b", "c", "d"}) served.ask(key, data, 0);
   EXPECT_EQ(served.tell("a", 1).accepted, 1u);
   served.clock.advance_ns(60 * kSecond);
-  served.engine->settle_labels(100);
-  EXPECT_EQ(served.engine->pending_labels(), 0u);
+  served.engine->labels().settle(100);
+  EXPECT_EQ(served.engine->labels().pending(), 0u);
   for (const char* key : {"e", "f", "g"}) {
     EXPECT_EQ(served.ask(key, data, 0).pending, PendingKey::kKept);
   }
@@ -253,7 +253,7 @@ TEST(LabelScores, ThePlaceSettledFirstIsTakenFirst) {
     served.ask("a", data, 0);
     if (joined_first) join();
     served.clock.advance_ns(30 * kSecond);
-    served.engine->settle_labels(100);
+    served.engine->labels().settle(100);
     if (!joined_first) join();
     EXPECT_EQ(served.ask("c", data, 0).pending, PendingKey::kKept);
     served.tell("b", 1);
@@ -274,16 +274,16 @@ TEST(LabelScores, SilenceIsAnOutcomeWhereItIsSaidSo) {
   const PredictiveSummary b = served.ask("b", data, 301, &zero);
   served.clock.advance_ns(60 * kSecond);
   served.ask("c", data, 302);
-  EXPECT_EQ(served.engine->settle_labels(1).accepted, 1u);
-  EXPECT_EQ(served.engine->settle_labels(100).accepted, 1u);
-  EXPECT_EQ(served.engine->settle_labels(100).accepted, 0u);
+  EXPECT_EQ(served.engine->labels().settle(1).accepted, 1u);
+  EXPECT_EQ(served.engine->labels().settle(100).accepted, 1u);
+  EXPECT_EQ(served.engine->labels().settle(100).accepted, 0u);
   EXPECT_EQ(served.engine->head(), 302u);
   EXPECT_EQ(served.tell("a", 1).refused, 1u);
   EXPECT_EQ(served.refused.reason, Status::kKeyTimedOut);
   served.engine.poll_until_idle();
   EXPECT_EQ(served.all().rows, scored + 2);
   EXPECT_NEAR(served.sum_of(&ScoreMeans::log_score) - sum, a.log_score + b.log_score, kOff);
-  EXPECT_EQ(served.engine->pending_labels(), 1u);
+  EXPECT_EQ(served.engine->labels().pending(), 1u);
 }
 
 // Rows that somebody else answered are scored as if they had come with their outcome.
@@ -294,8 +294,8 @@ TEST(LabelScores, RowsAnsweredElsewhereAreKeptToo) {
   const std::string_view key = "a";
   request.keys = {&key, 1};
   PredictiveSummary summary;
-  ASSERT_EQ(served.engine->may_keep_rows(request), Status::kOk);
-  served.engine->keep_rows(request, 0, 1, {&summary, 1});
+  ASSERT_EQ(served.engine->labels().may_keep(request), Status::kOk);
+  served.engine->labels().keep(request, 0, 1, {&summary, 1});
   EXPECT_EQ(summary.pending, PendingKey::kKept);
   served.stream(data, 320, 780);
   const double now = served.ask("", data, 300, &data.y[300]).log_score;

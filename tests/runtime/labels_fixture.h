@@ -73,7 +73,7 @@ class Keyed {
   }
   ObserveResult tell(std::string_view key, double y) {
     refused = {};
-    return engine->observe_outcomes({{&key, 1}, {&y, 1}}, {&refused, 1});
+    return engine->labels().observe({{&key, 1}, {&y, 1}}, {&refused, 1});
   }
   // A millisecond goes by, and everything is scored and learned from.
   void learn() {

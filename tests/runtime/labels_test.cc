@@ -14,11 +14,11 @@ TEST(Labels, AKeyIsJoinedOnce) {
   const Data data = linear_data(10, 3, 1.0, 5);
   EXPECT_EQ(served.ask("a", data, 0).pending, PendingKey::kKept);
   EXPECT_EQ(served.ask("", data, 1).pending, PendingKey::kNone);
-  EXPECT_EQ(served.engine->pending_labels(), 1u);
+  EXPECT_EQ(served.engine->labels().pending(), 1u);
   EXPECT_EQ(served.tell("b", 1).refused, 1u);
   EXPECT_EQ(served.refused.reason, Status::kUnknownKey);
   EXPECT_EQ(served.tell("a", 1).accepted, 1u);
-  EXPECT_EQ(served.engine->pending_labels(), 0u);
+  EXPECT_EQ(served.engine->labels().pending(), 0u);
   const ObserveResult again = served.tell("a", 2);
   EXPECT_EQ(again.accepted, 0u);
   EXPECT_EQ(again.refused, 0u);
@@ -41,12 +41,12 @@ TEST(Labels, TwiceInOneBatchIsADuplicate) {
   const std::vector<std::string_view> keys = {"a", "x", "a", "b"};
   const std::vector<double> targets = {1, 2, 3, 4};
   RefusedRow refused;
-  const ObserveResult result = served.engine->observe_outcomes({keys, targets}, {&refused, 1});
+  const ObserveResult result = served.engine->labels().observe({keys, targets}, {&refused, 1});
   EXPECT_EQ(result.accepted, 2u);
   EXPECT_EQ(result.duplicate, 1u);
   EXPECT_EQ(result.refused, 1u);
   EXPECT_EQ(refused.row, 1u);
-  EXPECT_EQ(served.engine->observe_outcomes({keys, {targets.data(), 3}}, {}).status,
+  EXPECT_EQ(served.engine->labels().observe({keys, {targets.data(), 3}}, {}).status,
             Status::kMalformed);
 }
 
@@ -57,7 +57,7 @@ TEST(Labels, TheNewestQuestionHasTheKey) {
   const Data data = linear_data(10, 3, 1.0, 5);
   served.ask("a", data, 0);
   EXPECT_EQ(served.ask("a", data, 1).pending, PendingKey::kReplaced);
-  EXPECT_EQ(served.engine->pending_labels(), 1u);
+  EXPECT_EQ(served.engine->labels().pending(), 1u);
   EXPECT_EQ(served.count(RuntimeCounter::kLabelsReplaced), 1u);
   EXPECT_EQ(served.tell("a", data.y[1]).accepted, 1u);
   direct.feed(data, 1, 2);
@@ -72,7 +72,7 @@ TEST(Labels, AWrongOutcomeLeavesTheKeyPending) {
   served.ask("a", data, 0);
   EXPECT_EQ(served.tell("a", 0.5).refused, 1u);
   EXPECT_EQ(served.refused.reason, Status::kTargetOutOfDomain);
-  EXPECT_EQ(served.engine->pending_labels(), 1u);
+  EXPECT_EQ(served.engine->labels().pending(), 1u);
   EXPECT_EQ(served.tell("a", 1).accepted, 1u);
 }
 
@@ -100,8 +100,8 @@ TEST(Labels, AKeyTimesOutAndIsDropped) {
   served.clock.advance_ns(30 * kSecond);
   served.ask("b", data, 1);
   served.clock.advance_ns(30 * kSecond);
-  EXPECT_EQ(served.engine->settle_labels(100).accepted, 0u);
-  EXPECT_EQ(served.engine->pending_labels(), 1u);
+  EXPECT_EQ(served.engine->labels().settle(100).accepted, 0u);
+  EXPECT_EQ(served.engine->labels().pending(), 1u);
   EXPECT_EQ(served.tell("a", 1).refused, 1u);
   EXPECT_EQ(served.refused.reason, Status::kKeyTimedOut);
   EXPECT_EQ(served.tell("b", 1).accepted, 1u);
@@ -125,7 +125,7 @@ TEST(Labels, AnOutcomeToldInTimeIsJoinedWhenThereIsRoom) {
   direct.feed(data, 0, 16);
   EXPECT_EQ(served.tell("a", data.y[30]).status, Status::kWindowFull);
   served.clock.advance_ns(60 * kSecond);
-  EXPECT_EQ(served.engine->settle_labels(100).status, Status::kWindowFull);
+  EXPECT_EQ(served.engine->labels().settle(100).status, Status::kWindowFull);
   served.engine.poll_rounds(20);
   direct.poll_rounds(20);
   EXPECT_EQ(served.tell("a", data.y[30]).accepted, 1u);
@@ -136,7 +136,7 @@ TEST(Labels, AnOutcomeToldInTimeIsJoinedWhenThereIsRoom) {
   EXPECT_EQ(direct.draws(), served.engine.draws()) << "of y, not of 0";
 }
 
-// Nobody has to call settle_labels() for a table to go on.
+// Nobody has to call settle() for a table to go on.
 TEST(Labels, AskingMakesRoomOfWhatHasTimedOut) {
   Keyed served(with_labels(config_of("linear"), 4));
   const Data data = linear_data(10, 3, 1.0, 5);
@@ -168,14 +168,14 @@ TEST(Labels, AFullWindowLeavesEverythingPending) {
   }
   EXPECT_EQ(served.tell("a", 1).status, Status::kWindowFull);
   served.clock.advance_ns(60 * kSecond - 1);
-  EXPECT_EQ(served.engine->settle_labels(100).status, Status::kOk) << "nothing is overdue";
+  EXPECT_EQ(served.engine->labels().settle(100).status, Status::kOk) << "nothing is overdue";
   served.clock.advance_ns(1);
-  EXPECT_EQ(served.engine->settle_labels(100).status, Status::kWindowFull);
-  EXPECT_EQ(served.engine->pending_labels(), 2u);
+  EXPECT_EQ(served.engine->labels().settle(100).status, Status::kWindowFull);
+  EXPECT_EQ(served.engine->labels().pending(), 2u);
   EXPECT_EQ(served.engine->head(), slack);
   served.engine.poll_until_idle();
   EXPECT_EQ(served.tell("a", 1).accepted, 1u);
-  EXPECT_EQ(served.engine->settle_labels(100).accepted, 1u);
+  EXPECT_EQ(served.engine->labels().settle(100).accepted, 1u);
   EXPECT_EQ(served.engine->head(), slack + 2);
 }
 
@@ -187,15 +187,15 @@ TEST(Labels, NoMoreAreSettledThanIsSaid) {
     Keyed served(config);
     const Data data = linear_data(10, 3, 1.0, 5);
     for (int i = 0; i < 1'000; ++i) served.ask(std::to_string(i), data, 0);
-    EXPECT_EQ(served.engine->settle_labels(300).timed_out, 0u);
+    EXPECT_EQ(served.engine->labels().settle(300).timed_out, 0u);
     served.clock.advance_ns(60 * kSecond);
     for (const std::uint64_t pending : {700u, 400u, 100u, 0u}) {
-      const ObserveResult result = served.engine->settle_labels(300);
+      const ObserveResult result = served.engine->labels().settle(300);
       EXPECT_EQ(result.timed_out, pending == 0 ? 100u : 300u);
       EXPECT_EQ(result.accepted, has_outcome ? result.timed_out : 0u);
-      EXPECT_EQ(served.engine->pending_labels(), pending);
+      EXPECT_EQ(served.engine->labels().pending(), pending);
     }
-    EXPECT_EQ(served.engine->settle_labels(300).timed_out, 0u);
+    EXPECT_EQ(served.engine->labels().settle(300).timed_out, 0u);
   }
 }
 
@@ -210,7 +210,7 @@ TEST(Labels, WithoutThemKeysAreRefused) {
   EXPECT_EQ(served.engine.reader().predict(request, {&summary, 1}, provenance),
             Status::kKeyNotTaken);
   EXPECT_EQ(served.tell("a", 1).status, Status::kKeyNotTaken);
-  EXPECT_EQ(served.engine->pending_labels(), 0u);
+  EXPECT_EQ(served.engine->labels().pending(), 0u);
 }
 
 TEST(Labels, AKeyHasUpTo64Bytes) {
@@ -246,8 +246,8 @@ TEST(Labels, AFeatureThatNoRowMayHaveIsRefused) {
   const std::string_view key = "a";
   request.keys = {&key, 1};
   EXPECT_EQ(served.engine.reader().predict(request, {&summary, 1}, provenance), Status::kNotFinite);
-  EXPECT_EQ(served.engine->may_keep_rows(request), Status::kNotFinite);
-  EXPECT_EQ(served.engine->pending_labels(), 0u);
+  EXPECT_EQ(served.engine->labels().may_keep(request), Status::kNotFinite);
+  EXPECT_EQ(served.engine->labels().pending(), 0u);
 }
 
 // Whoever answers may answer more rows at a time, and of other questions.
@@ -261,12 +261,12 @@ TEST(Labels, RowsOfALargerQuestionAreKept) {
   request.keys = keys;
   request.interval_probability = 2;
   std::vector<PredictiveSummary> summaries(2);
-  ASSERT_EQ(served.engine->may_keep_rows(request), Status::kOk);
-  served.engine->keep_rows(request, 0, 2, summaries);
+  ASSERT_EQ(served.engine->labels().may_keep(request), Status::kOk);
+  served.engine->labels().keep(request, 0, 2, summaries);
   EXPECT_EQ(summaries[1].pending, PendingKey::kKept);
-  EXPECT_EQ(served.engine->pending_labels(), 2u);
+  EXPECT_EQ(served.engine->labels().pending(), 2u);
   request.offsets = x;
-  EXPECT_EQ(served.engine->may_keep_rows(request), Status::kOffsetNotTaken);
+  EXPECT_EQ(served.engine->labels().may_keep(request), Status::kOffsetNotTaken);
 }
 
 // They are in memory alone.
@@ -278,10 +278,10 @@ TEST(Labels, ACheckpointHasNoKeys) {
   served.stream(data, 0, 200);
   served.ask("a", data, 200);
   MemorySink sink;
-  ASSERT_EQ(served.engine->save(sink), Status::kOk);
+  ASSERT_EQ(served.engine->state().save(sink), Status::kOk);
   MemorySource source(sink.bytes);
-  ASSERT_TRUE(served.engine->restore(source).ok());
-  EXPECT_EQ(served.engine->pending_labels(), 0u);
+  ASSERT_TRUE(served.engine->state().restore(source).ok());
+  EXPECT_EQ(served.engine->labels().pending(), 0u);
   EXPECT_EQ(served.tell("a", 1).refused, 1u);
   EXPECT_EQ(served.refused.reason, Status::kUnknownKey);
   EXPECT_EQ(served.ask("a", data, 200).pending, PendingKey::kKept);
@@ -328,7 +328,7 @@ TEST(Labels, NothingIsLostBetweenThreads) {
       const std::string name = std::to_string(asker) + "/" + std::to_string(told[asker]);
       const std::string_view key = name;
       const double y = data.y[told[asker] % 16];
-      const ObserveResult result = engine->observe_outcomes({{&key, 1}, {&y, 1}}, {});
+      const ObserveResult result = engine->labels().observe({{&key, 1}, {&y, 1}}, {});
       if (result.status == Status::kWindowFull) continue;
       joined += result.accepted;
       ++told[asker];
@@ -341,7 +341,7 @@ TEST(Labels, NothingIsLostBetweenThreads) {
   engine.poll_until_idle();
   EXPECT_EQ(joined, kept.load());
   EXPECT_EQ(engine->head(), joined);
-  EXPECT_EQ(engine->pending_labels(), 0u);
+  EXPECT_EQ(engine->labels().pending(), 0u);
   PredictionScores scores;
   ASSERT_TRUE(engine->scores(scores));
   EXPECT_EQ(scores.offered, joined);

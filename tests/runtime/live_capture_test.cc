@@ -74,13 +74,13 @@ TEST(LiveCapture, EqualsADrivenEngineAtTheSameRound) {
   constexpr std::size_t kCaptures = 12;
   std::vector<Bytes> captures;
   while (captures.size() < kCaptures) {
-    ASSERT_EQ(live->request_capture(), Status::kOk);
-    while (!live->captured()) std::this_thread::yield();
+    ASSERT_EQ(live->state().request_capture(), Status::kOk);
+    while (!live->state().captured()) std::this_thread::yield();
     // Some of the rows that have come since.
-    const std::uint64_t head = live->captured_head();
+    const std::uint64_t head = live->state().captured_head();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     captures.push_back(saved_capture(*live, head + (live->head() - head) / 2));
-    live->release_capture();
+    live->state().release_capture();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   stop.store(true);
@@ -137,12 +137,12 @@ TEST(LiveCapture, CallingOffAtAnyMomentHoldsNothing) {
   ASSERT_EQ(learner.start(*live, {}, IdleStrategy::Kind::kPark), Status::kOk);
   std::thread requester([&] {
     for (int i = 0; i < 3000; ++i) {
-      while (live->request_capture() == Status::kUnavailable) std::this_thread::yield();
+      while (live->state().request_capture() == Status::kUnavailable) std::this_thread::yield();
       if (i % 3 == 0) {
-        while (!live->captured()) std::this_thread::yield();
+        while (!live->state().captured()) std::this_thread::yield();
       }
       if (i % 7 == 0) std::this_thread::yield();
-      live->release_capture();
+      live->state().release_capture();
     }
   });
   Index i = 0;
@@ -160,7 +160,7 @@ TEST(LiveCapture, CallingOffAtAnyMomentHoldsNothing) {
   requester.join();
   observe_rows(5000);
   learner.stop();
-  EXPECT_FALSE(live->captured());
+  EXPECT_FALSE(live->state().captured());
   EXPECT_EQ(live->head(), 10'000u);
 }
 

@@ -56,13 +56,13 @@ class MemorySource final : public Source {
 
 inline Bytes bytes_of(Engine& engine) {
   MemorySink sink;
-  EXPECT_EQ(engine.save(sink), Status::kOk);
+  EXPECT_EQ(engine.state().save(sink), Status::kOk);
   return sink.bytes;
 }
 
 inline Error restore_error(Engine& engine, std::span<const std::byte> bytes) {
   MemorySource source(bytes);
-  return engine.restore(source).error();
+  return engine.state().restore(source).error();
 }
 
 // A checkpoint in its pieces, to be changed and put together with checksums that fit.

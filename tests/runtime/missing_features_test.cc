@@ -136,7 +136,7 @@ TEST(MissingFeatures, RowsOfKeysAndCheckpointsHaveThem) {
   Provenance provenance;
   ASSERT_EQ(engine.reader().predict(request, {&answer, 1}, provenance), Status::kOk);
   const std::array<double, 1> y = {2};
-  EXPECT_EQ(engine->observe_outcomes({keys, y}, {}).accepted, 1U);
+  EXPECT_EQ(engine->labels().observe({keys, y}, {}).accepted, 1U);
   engine.feed(data_with_gaps(false));
   engine.poll_rounds(50);
   const Bytes bytes = bytes_of(*engine);

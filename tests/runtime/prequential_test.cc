@@ -187,7 +187,7 @@ TEST(Prequential, WhoKnowsNothingIsAsGoodAsTheReference) {
 TEST(Prequential, RowsFromBeforeARestartAreNotScoredAgain) {
   ManualClock clock(1);
   TestEngine engine(scored("linear"), &clock);
-  engine->set_recovery_target(1'000);
+  engine->progress().set_recovery_target(1'000);
   const PredictionScores scores = stream(engine, clock, linear_data(1'500, 3, 1.0, 5));
   EXPECT_EQ(scores.offered, 500U);
   EXPECT_EQ(scores.means.back().rows, 500U);

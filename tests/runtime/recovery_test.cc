@@ -32,10 +32,10 @@ TEST(Recovery, AnswersSayItUntilTheRowsAreIn) {
   before.poll_until_idle();
 
   TestEngine engine(recovering_config());
-  engine->set_recovery_target(620);
+  engine->progress().set_recovery_target(620);
   expect_recovering(engine.provenance(), 620);
   ASSERT_EQ(restore_error(*engine, checkpoint).status, Status::kOk);
-  engine->set_recovery_target(620);
+  engine->progress().set_recovery_target(620);
   expect_recovering(engine.provenance(), 620);
   EXPECT_EQ(engine.provenance().sequence, 500u);
   // All kinds of answer.
@@ -69,7 +69,7 @@ TEST(Recovery, EndsWhenTheLearnerRestsWithAllRows) {
     EngineConfig config = recovering_config();
     config.window_size = 1000;
     TestEngine engine(config);
-    engine->set_recovery_target(static_cast<std::uint64_t>(rows));
+    engine->progress().set_recovery_target(static_cast<std::uint64_t>(rows));
     engine.feed(data, 0, rows - 1);
     engine.poll_until_idle();
     engine->poll(8);
@@ -79,10 +79,10 @@ TEST(Recovery, EndsWhenTheLearnerRestsWithAllRows) {
     EXPECT_NE(engine.provenance().status, PosteriorStatus::kRecovering) << rows;
   }
   TestEngine engine(recovering_config());
-  engine->set_recovery_target(3);
+  engine->progress().set_recovery_target(3);
   engine->poll(0);
   expect_recovering(engine.provenance(), 3);
-  engine->set_recovery_target(0);
+  engine->progress().set_recovery_target(0);
   EXPECT_EQ(engine.provenance().status, PosteriorStatus::kWarmingUp);
 }
 
@@ -94,7 +94,7 @@ TEST(Recovery, EndsWithoutARestWhereThereIsNone) {
   for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll}) {
     config.horizon = horizon;
     TestEngine engine(config);
-    engine->set_recovery_target(700);
+    engine->progress().set_recovery_target(700);
     engine.feed(data);
     for (int i = 0; i < 20'000 && engine.provenance().sequence < 700; ++i) engine->poll(1);
     EXPECT_NE(engine.provenance().status, PosteriorStatus::kRecovering);

@@ -19,10 +19,10 @@ inline void expect_checkpoint_goes_on(const EngineConfig& config, const SparseRo
   feed(engine, data, 0, first);
   while (engine->learner().head() < first) engine->poll(1);
   MemorySink sink;
-  ASSERT_EQ(engine->save(sink), Status::kOk);
+  ASSERT_EQ(engine->state().save(sink), Status::kOk);
   TestEngine again(config, &clock, 0xA5);
   MemorySource source(sink.bytes);
-  ASSERT_TRUE(again->restore(source).ok());
+  ASSERT_TRUE(again->state().restore(source).ok());
   for (TestEngine* each : {&engine, &again}) {
     feed(*each, data, first, data.rows());
     each->poll_until_idle();

@@ -58,10 +58,15 @@ class StateRestorer final : public StateVisitor {
   bool fits_ = true;
 };
 
+// Of an engine, or of anything that has state itself.
 template <class Owner>
 SavedState save(Owner& owner) {
   StateWriter writer;
-  owner.visit_state(writer);
+  if constexpr (requires { owner.state(); }) {
+    owner.state().visit_state(writer);
+  } else {
+    owner.visit_state(writer);
+  }
   return writer.state;
 }
 

@@ -130,7 +130,7 @@ TEST(StaleAnswers, ARestoredPosteriorIsJudgedAnew) {
   }
   EXPECT_NE(served.engine.provenance().reason, StatusReason::kPredictive);
   MemorySource source(saved);
-  ASSERT_TRUE(served.engine->restore(source).ok());
+  ASSERT_TRUE(served.engine->state().restore(source).ok());
   const StatusReason reason = reason_after(served, signs_data(8'000), 500);
   EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
 }

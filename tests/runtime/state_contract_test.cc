@@ -177,7 +177,7 @@ std::unique_ptr<Host> other_run(const Scenario& s, const Data& data, std::uint32
 
 void restore(Host& run, const SavedState& state, Host& from) {
   StateRestorer restorer(state);
-  run.engine()->visit_state(restorer);
+  run.engine()->state().visit_state(restorer);
   ASSERT_TRUE(restorer.fits()) << "other numbers are asked for than were shown";
   run.go_to(from.position(), from.used());
   run.share_wall_clock(from);

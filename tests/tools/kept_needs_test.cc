@@ -79,7 +79,7 @@ TEST(KeptNeeds, RowsThatWaitAndProducers) {
   {
     ServerLife life(server_on_disk(path));
     ASSERT_TRUE(life.opens()) << life.error();
-    life.engine().pause(true);
+    life.engine().progress().pause(true);
     send_rows(life, 7, 0, 1'200);
     send_rows(life, 8, 0, 100);
     ASSERT_EQ(life.end(true), Status::kOk);
@@ -113,7 +113,7 @@ TEST(KeptNeeds, AreWhatADaemonChoosesUnlessItIsTold) {
   {
     ServerLife life(server, engine);
     ASSERT_TRUE(life.opens()) << life.error();
-    life.engine().pause(true);
+    life.engine().progress().pause(true);
     send_rows(life, 7, 0, kWaiting);
     ASSERT_TRUE(life.end(true) == Status::kOk);
   }

@@ -69,13 +69,13 @@ void capture(std::uint32_t dimension, Json& runs) {
   Runs run;
   run.add(fmt::format("learner's copy D={}", dimension), [&] {
     for (int i = 0; i < kTimes; ++i) {
-      if (!ok(engine.request_capture())) throw RunError("there is no copy");
+      if (!ok(engine.state().request_capture())) throw RunError("there is no copy");
       const double begin = thread_seconds();
       engine.poll(0);
       const double took = thread_seconds() - begin;
       sum += took;
       longest = std::max(longest, took);
-      engine.release_capture();
+      engine.state().release_capture();
     }
     return Figures{{"mean_ms", 1e3 * sum / kTimes}, {"longest_ms", 1e3 * longest}};
   });

@@ -69,15 +69,15 @@ void capture(benchmark::State& state) {
   MicroStream stream(config_of(state));
   Engine& engine = stream.engine();
   measure(state, [&] {
-    succeed(engine.request_capture());
+    succeed(engine.state().request_capture());
     engine.poll(0);
-    engine.release_capture();
+    engine.state().release_capture();
   });
-  succeed(engine.request_capture());
+  succeed(engine.state().request_capture());
   engine.poll(0);
   CountingSink sink;
-  succeed(engine.save_captured(sink, engine.captured_head()));
-  engine.release_capture();
+  succeed(engine.state().save_captured(sink, engine.state().captured_head()));
+  engine.state().release_capture();
   const std::size_t rows =
       std::size_t{MicroStream::kWindow} * 8 * static_cast<std::size_t>(state.range(0));
   state.counters["state_bytes"] = static_cast<double>(sink.bytes() - rows);
@@ -92,17 +92,17 @@ void capture(benchmark::State& state) {
 void write(benchmark::State& state) {
   MicroStream stream(config_of(state));
   CountingSink sink;
-  measure(state, [&] { succeed(stream.engine().save(sink)); });
+  measure(state, [&] { succeed(stream.engine().state().save(sink)); });
   state.SetBytesProcessed(static_cast<std::int64_t>(sink.bytes()));
 }
 
 void restore(benchmark::State& state) {
   MicroStream stream(config_of(state));
   KeepingSink sink;
-  succeed(stream.engine().save(sink));
+  succeed(stream.engine().state().save(sink));
   measure(state, [&] {
     BytesSource source(sink.bytes);
-    (void)value_or_throw(stream.engine().restore(source));
+    (void)value_or_throw(stream.engine().state().restore(source));
   });
   state.SetBytesProcessed(static_cast<std::int64_t>(sink.bytes.size()) * state.iterations());
 }

@@ -180,14 +180,14 @@ TEST(HttpHandler, StandingStillIsSaidWithWhoAndHowLong) {
 TEST(HttpHandler, ReadyUnlessRowsComeBackOrTheServerStops) {
   HttpWorld world;
   EXPECT_EQ(world.get("/readyz").body, "{\"status\":\"ready\"}\n");
-  world.engine->set_recovery_target(10);
+  world.engine->progress().set_recovery_target(10);
   const HttpResponse recovering = world.get("/readyz");
   EXPECT_EQ(recovering.status, 503);
   EXPECT_EQ(recovering.body,
             "{\"error\":\"recovering: default has 0 of 10 rows in its answer\"}\n");
   EXPECT_NE(world.get("/metrics").body.find("windhover_recovering{model=\"default\"} 1\n"),
             std::string::npos);
-  world.engine->set_recovery_target(0);
+  world.engine->progress().set_recovery_target(0);
   EXPECT_EQ(world.get("/readyz").status, 200);
   world.handler->stop();
   EXPECT_EQ(world.get("/readyz").status, 503);

@@ -310,7 +310,7 @@ TEST(HttpServer, LearnerThatStandsStillIsSeen) {
   config.http.stall_timeout = seconds(60);
   TestServer server(config, http_engine());
   HttpPeer peer(address_of(server));
-  ASSERT_TRUE(eventually([&] { return server.engine().polls() > 0; }));
+  ASSERT_TRUE(eventually([&] { return server.engine().progress().polls() > 0; }));
   server.learn(false);
   HttpResponse response;
   ASSERT_TRUE(eventually([&] {
@@ -327,7 +327,7 @@ TEST(HttpServer, RecoveringIsNotReady) {
   TestServer server(http_server(), http_engine());
   HttpPeer peer(address_of(server));
   ASSERT_EQ(peer.get("/readyz").status, 200);
-  server.engine().set_recovery_target(500);
+  server.engine().progress().set_recovery_target(500);
   const HttpResponse recovering = peer.get("/readyz");
   EXPECT_EQ(recovering.status, 503);
   EXPECT_NE(recovering.body.find("of 500 rows in its answer"), std::string::npos);

@@ -46,9 +46,9 @@ struct Served {
     // The round under way has ended when polls stay where they are.
     std::uint64_t polls = 0;
     ASSERT_TRUE(eventually([&] {
-      const std::uint64_t before = std::exchange(polls, server.engine().polls());
+      const std::uint64_t before = std::exchange(polls, server.engine().progress().polls());
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      return before == polls && polls == server.engine().polls();
+      return before == polls && polls == server.engine().progress().polls();
     }));
   }
   HttpResponse post(const std::string& path, const json& body) {
