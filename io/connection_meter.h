@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "windhover/io/connection_limits.h"
 #include "windhover/io/token_bucket.h"
@@ -27,6 +28,11 @@ class ConnectionMeter {
   // those before counts no more.
   void change(const ConnectionLimits& limits) noexcept {
     if (!(limits == limits_)) begin(limits);
+  }
+
+  // Those of who the peer has turned out to be, if that is news, where `all` are everybody's.
+  void take_up(const std::optional<OwnLimits>& own, const ConnectionLimits& all) noexcept {
+    if (own) change(own->in_place_of(all));
   }
 
   // No read is so large that the next one is more than a second away.

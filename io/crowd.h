@@ -8,10 +8,12 @@
 #include <ranges>
 #include <span>
 
+#include "windhover/io/occupant.h"
+
 namespace windhover {
 
-// How many strangers are at each address. `sessions`: a range of what has is_stranger() and
-// address(); `room`: for as many numbers as there are. O(n log n).
+// How many strangers are at each address. `sessions`: a range of what has occupant();
+// `room`: for as many numbers as there are. O(n log n).
 class Crowd {
  public:
   template <std::ranges::sized_range Sessions>
@@ -19,7 +21,8 @@ class Crowd {
       : few_(1 + std::ranges::size(sessions) / kShare) {
     std::size_t strangers = 0;
     for (const auto& session : sessions) {
-      if (session.is_stranger()) room[strangers++] = session.address();
+      const Occupant who = session.occupant();
+      if (who.stranger) room[strangers++] = who.address;
     }
     addresses_ = room.first(strangers);
     std::ranges::sort(addresses_);

@@ -14,9 +14,9 @@ namespace windhover {
 // come, so that strangers, whatever they drip, keep nobody out.
 bool Endpoint::on_connection(Stream& socket) noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
-  auto free = std::ranges::find_if(everybodys, &Session::is_free);
+  auto free = std::ranges::find_if(everybodys, &Occupant::is_free, &Session::occupant);
   if (free == everybodys.end() && make_room()) {
-    free = std::ranges::find_if(everybodys, &Session::is_free);
+    free = std::ranges::find_if(everybodys, &Occupant::is_free, &Session::occupant);
     if (free == everybodys.end()) return false;
   }
   if (free != everybodys.end()) {
@@ -41,26 +41,27 @@ bool Endpoint::on_connection(Stream& socket) noexcept {
 // that is closed has come back.
 bool Endpoint::make_room() noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
-  if (std::ranges::any_of(everybodys, &Session::is_closing)) return true;
+  if (std::ranges::any_of(everybodys, &Occupant::is_closed, &Session::occupant)) return true;
   const Crowd crowd(everybodys, memory_.addresses);
-  const auto claim = [&](const Session& session) {
-    const std::size_t others = session.is_stranger() ? crowd.at(session.address()) : 0;
-    return std::tuple(session.is_open(), SIZE_MAX - others, session.begun_ns());
+  const auto claim = [&](const Occupant& who) {
+    const std::size_t others = who.stranger ? crowd.at(who.address) : 0;
+    return std::tuple(who.is_here(), SIZE_MAX - others, who.begun_ns);
   };
   Session* victim = nullptr;
   for (Session& session : everybodys) {
-    if (!session.gives_way()) continue;
-    if (victim == nullptr || claim(session) < claim(*victim)) victim = &session;
+    const Occupant who = session.occupant();
+    if (!who.lingers() && !who.stranger) continue;
+    if (victim == nullptr || claim(who) < claim(victim->occupant())) victim = &session;
   }
   if (victim == nullptr) return false;
-  if (!victim->is_greeted()) state_.counters.add(IoCounter::kStrangersLetGo);
+  if (!victim->occupant().greeted) state_.counters.add(IoCounter::kStrangersLetGo);
   victim->abort();
   return true;
 }
 
 std::size_t Endpoint::of_same_identity(const Conversation& as) const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(memory_.sessions, [&](const Session& s) {
-    return &s.conversation() != &as && s.is_open() && s.is_greeted() &&
+    return &s.conversation() != &as && s.occupant().is_here() && s.conversation().is_greeted() &&
            s.conversation().same_identity_as(as);
   }));
 }

@@ -38,7 +38,8 @@ void Endpoint::on_throttle(Session&) noexcept {
 // From the session that is first in line on, round about: every one has its turn.
 void Endpoint::retry() noexcept {
   const std::span<Session> sessions = memory_.sessions;
-  const auto first = std::ranges::find_if(sessions, &Session::first_in_line);
+  const auto first =
+      std::ranges::find_if(sessions, &Conversation::first_in_line, &Session::conversation);
   leave_lines();
   const auto offset = first == sessions.end() ? 0 : first - sessions.begin();
   for (std::size_t i = 0; i < sessions.size(); ++i) {
@@ -48,9 +49,7 @@ void Endpoint::retry() noexcept {
 
 // Whoever has come first in line and does not wait any more.
 void Endpoint::leave_lines() noexcept {
-  for (Session& session : memory_.sessions) {
-    if (!session.waits_for_window()) session.leave_line();
-  }
+  for (Session& session : memory_.sessions) session.leave_line_when_done();
 }
 
 }  // namespace windhover

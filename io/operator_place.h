@@ -8,6 +8,7 @@
 #include <ranges>
 
 #include "windhover/io/asio_types.h"
+#include "windhover/io/occupant.h"
 
 namespace windhover {
 
@@ -33,7 +34,7 @@ bool is_local(Stream& socket) noexcept;
 // who it is it loses the place to the next that comes: after kOperatorHelloNs, or at once if that
 // one has sent something. So connections that say nothing, or drip, keep nobody out.
 //
-// Sessions: a range of Session or HttpConnection, kOperatorSessions of them.
+// Sessions: a range of what has occupant() and abort(), kOperatorSessions of them.
 template <std::ranges::forward_range Sessions>
 class OperatorPlace {
  public:
@@ -50,29 +51,31 @@ class OperatorPlace {
   // The one that has the place may be let go, and so may those that have said all they had to say.
   Taken take(Stream& socket, std::int64_t now_ns) noexcept {
     if (!identities_ && !is_local(socket)) return {};
-    const auto free = std::ranges::find_if(sessions_, &Session::is_free);
+    const auto free = std::ranges::find_if(sessions_, &Occupant::is_free, &Session::occupant);
     if (free == sessions_.end()) return {nullptr, make_room()};
     const auto owner = std::ranges::find_if(
-        sessions_, [](const Session& s) { return s.is_open() && s.is_on_trial(); });
+        sessions_, [](const Occupant& who) { return who.is_here() && who.on_trial; },
+        &Session::occupant);
     if (owner == sessions_.end()) return {&*free};
-    if (owner->is_greeted()) return {};
+    if (owner->occupant().greeted) return {};
     ErrorCode ignored;
     const bool speaks = socket.available(ignored) > 0;
-    if (!speaks && now_ns - owner->begun_ns() <= kOperatorHelloNs) return {};
+    if (!speaks && now_ns - owner->occupant().begun_ns <= kOperatorHelloNs) return {};
     owner->abort();
     return {&*free};
   }
 
   bool admins_is_free() const noexcept {
-    return std::ranges::none_of(sessions_,
-                                [](const Session& s) { return s.is_open() && !s.is_on_trial(); });
+    return std::ranges::none_of(
+        sessions_, [](const Occupant& who) { return who.is_here() && !who.on_trial; },
+        &Session::occupant);
   }
 
  private:
   // Whether one will be free in a moment.
   bool make_room() noexcept {
-    if (std::ranges::any_of(sessions_, &Session::is_closing)) return true;
-    const auto lingers = std::ranges::find_if(sessions_, &Session::is_lingering);
+    if (std::ranges::any_of(sessions_, &Occupant::is_closed, &Session::occupant)) return true;
+    const auto lingers = std::ranges::find_if(sessions_, &Occupant::lingers, &Session::occupant);
     if (lingers == sessions_.end()) return false;
     lingers->abort();
     return true;

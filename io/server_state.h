@@ -60,6 +60,7 @@ struct ServerState {
     std::atomic<std::int64_t> beat_ns{0};    // its last sweep; likewise
   };
 
+  std::int64_t now_ns() const noexcept { return clock->now_ns(); }
   PerEndpoint& of(EndpointKind kind) noexcept { return endpoints[static_cast<std::size_t>(kind)]; }
 
   Limits limits;

@@ -22,25 +22,37 @@ Session::Session(Arena& arena, const Limits& limits, const ConversationContext& 
     : context_(context),
       conversation_(context),
       input_(arena.allocate<std::byte>(limits.read_buffer)),
-      replies_(arena.allocate<std::byte>(limits.reply_buffer)) {}
+      outgoing_(arena.allocate<std::byte>(limits.reply_buffer)) {}
 
 void Session::bind(IoContext& io, SessionHost& host) {
   host_ = &host;
   socket_.emplace(io, context_.state->counters);
-  for (Operation* operation : {&read_, &write_, &turn_}) {
+  outgoing_.count_in(context_.state->counters);
+  for (Operation* operation : {&read_, &turn_}) {
     operation->memory.count_in(context_.state->counters);
   }
 }
 
-bool Session::is_mute() noexcept {
-  return heard_ns_ == begun_ns_ && input_.pending().empty() && socket_->available() == 0;
+Occupant Session::occupant() const noexcept {
+  const bool greeted = conversation_.is_greeted();
+  return {.stage = stage_,
+          .greeted = greeted,
+          .stranger = !greeted && (stage_ == Stage::kHere || stage_ == Stage::kParting),
+          .on_trial = conversation_.place() != PlaceKind::kEverybodys,
+          .address = address_,
+          .begun_ns = deadlines_.begun_ns()};
+}
+
+void Session::leave_line_when_done() noexcept {
+  const bool waits = stage_ == Stage::kHere && stopped_by_ == TurnEnd::kWindowFull;
+  if (!waits) conversation_.leave_line();
 }
 
 void Session::begin(Stream&& socket, PlaceKind place) noexcept {
-  WINDHOVER_CHECK(is_free());
-  const bool begun = socket_->begin(std::move(socket), context_.state->tls, now());
+  WINDHOVER_CHECK(stage_ == Stage::kNobody);
+  const bool begun =
+      socket_->begin(std::move(socket), context_.state->tls, context_.state->now_ns());
   conversation_.begin({}, place);
-  replies_.clear();
   input_.clear();
   drain_ = {};
   stopped_by_ = TurnEnd::kNeedInput;
@@ -48,10 +60,10 @@ void Session::begin(Stream&& socket, PlaceKind place) noexcept {
   meter_.begin(context_.state->limits.connection);
   throttled_since_ns_ = 0;
   address_ = Credential::of_address(socket_->native_handle()).number();
-  begun_ns_ = heard_ns_ = written_ns_ = now();
-  waiting_since_ns_ = frame_since_ns_ = log_waiting_since_ns_ = 0;
-  owed_bytes_ = 0;
-  state_ = State::kOpen;
+  const std::int64_t now_ns = context_.state->now_ns();
+  deadlines_.begin(now_ns);
+  outgoing_.begin(now_ns);
+  stage_ = Stage::kHere;
   if (!begun) return abort();
   read();
 }
@@ -61,7 +73,7 @@ void Session::begin(Stream&& socket, PlaceKind place) noexcept {
 void Session::read() noexcept {
   WINDHOVER_CHECK(!read_.under_way);
   const std::size_t turn = conversation_.observes() ? kReadBytes : kQuestionBytes;
-  const std::size_t most = is_greeted() ? meter_.most_bytes(turn) : turn;
+  const std::size_t most = conversation_.is_greeted() ? meter_.most_bytes(turn) : turn;
   const std::span<std::byte> room = input_.make_room(most);
   read_.under_way = true;
   socket_->async_read_some(room, read_.memory, [this](const ErrorCode& error, std::size_t bytes) {
@@ -69,21 +81,14 @@ void Session::read() noexcept {
   });
 }
 
-// Of who the peer has turned out to be, and as the file of identities is now.
-void Session::take_up_limits() noexcept {
-  if (const std::optional<OwnLimits> own = conversation_.new_limits()) {
-    meter_.change(own->in_place_of(context_.state->limits.connection));
-  }
-}
-
 // A peer over its limits fills its own buffers, and waits. Before Hello it is not known whose they
 // are, and a frame is all that it may send.
 bool Session::is_over_limits() noexcept {
-  take_up_limits();
-  if (!meter_.is_on() || drain_.on || !is_greeted()) return false;
+  meter_.take_up(conversation_.new_limits(), context_.state->limits.connection);
+  if (!meter_.is_on() || drain_.on || !conversation_.is_greeted()) return false;
   // What others wait for is not held up: room in the window, the place of a long question.
-  if (waiting_since_ns_ != 0 || conversation_.is_answering()) return false;
-  const std::int64_t now_ns = now();
+  if (deadlines_.room_since_ns() != 0 || conversation_.is_answering()) return false;
+  const std::int64_t now_ns = context_.state->now_ns();
   if (meter_.wait_ns(now_ns) == 0) return false;
   if (throttled_since_ns_ == 0) {
     throttled_since_ns_ = now_ns;
@@ -94,13 +99,12 @@ bool Session::is_over_limits() noexcept {
 }
 
 void Session::read_on() noexcept {
-  if (state_ != State::kOpen || throttled_since_ns_ == 0) return;
-  const std::int64_t now_ns = now();
+  if (stage_ != Stage::kHere || throttled_since_ns_ == 0) return;
+  const std::int64_t now_ns = context_.state->now_ns();
   if (is_over_limits()) return;
   throttled_since_ns_ = 0;
-  heard_ns_ = now_ns;  // the peer is not silent, we do not listen
-  if (frame_since_ns_ != 0) frame_since_ns_ = now_ns;
-  turn();
+  deadlines_.listens_again(now_ns);
+  turn(host_->budget());
 }
 
 // While draining only what is on its way is waited for: bytes that a peer has handed to its kernel
@@ -111,8 +115,8 @@ void Session::read_now() noexcept {
   ErrorCode error;
   const std::size_t bytes = socket_->read_some(room, error);
   if (error == asio::error::would_block &&
-      now() - std::max(heard_ns_, drain_.since_ns) < kGraceNs &&
-      drain_.since_ns - heard_ns_ < kQuietNs) {
+      context_.state->now_ns() - std::max(deadlines_.heard_ns(), drain_.since_ns) < kGraceNs &&
+      drain_.since_ns - deadlines_.heard_ns() < kQuietNs) {
     drain_.in_grace = true;
     return host_->on_pause(*this);
   }
@@ -122,32 +126,32 @@ void Session::read_now() noexcept {
     return;
   }
   context_.state->counters.add(IoCounter::kBytesReceived, bytes);
-  heard_ns_ = now();
+  deadlines_.heard(context_.state->now_ns());
   input_.received(bytes);
   schedule_turn();
 }
 
 void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
   read_.under_way = false;
-  if (state_ == State::kClosed) return settle();
-  if (state_ == State::kLastWords || state_ == State::kLingering) {
+  if (stage_ == Stage::kIsClosed) return settle();
+  if (stage_ == Stage::kParting || stage_ == Stage::kLingers) {
     input_.clear();
     if (!error) return read();
     peer_finished_ = true;
-    if (state_ == State::kLingering) abort();
+    if (stage_ == Stage::kLingers) abort();
     return;
   }
-  if (error == asio::error::operation_aborted) return turn();  // by drain()
+  if (error == asio::error::operation_aborted) return turn(host_->budget());  // by drain()
   if (error == asio::error::eof) {
     peer_finished_ = true;
     return say_goodbye();
   }
   if (error) return fail();
   context_.state->counters.add(IoCounter::kBytesReceived, bytes);
-  heard_ns_ = now();
-  meter_.read(bytes, heard_ns_);
+  deadlines_.heard(context_.state->now_ns());
+  meter_.read(bytes, deadlines_.heard_ns());
   input_.received(bytes);
-  turn();
+  turn(host_->budget());
 }
 
 // --- Handling
@@ -156,34 +160,36 @@ void Session::turn(std::int64_t budget) noexcept {
   if (Credential who; socket_->tells_who(who)) conversation_.begin(who, conversation_.place());
   if (is_over_limits()) return;
   throttled_since_ns_ = 0;
-  const Conversation::Turn turn = conversation_.handle(input_.pending(), replies_, budget);
+  const Conversation::Turn turn =
+      conversation_.handle(input_.pending(), outgoing_.buffer(), budget);
   if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
   if (turn.cost > 0) host_->on_cost(*this, turn.cost);
-  take_up_limits();  // it may have said Hello
-  meter_.handled(turn.frames, turn.questions, turn.cost, heard_ns_);
+  // It may have said Hello.
+  meter_.take_up(conversation_.new_limits(), context_.state->limits.connection);
+  meter_.handled(turn.frames, turn.questions, turn.cost, deadlines_.heard_ns());
   stopped_by_ = turn.end;
-  if (turn.consumed > 0 || input_.pending().empty()) frame_since_ns_ = 0;
-  if (turn.end == TurnEnd::kNeedInput && frame_since_ns_ == 0 && !input_.pending().empty()) {
-    frame_since_ns_ = heard_ns_;
+  deadlines_.handled(turn.consumed > 0, !input_.pending().empty(), turn.end == TurnEnd::kNeedInput);
+  if (turn.end == TurnEnd::kWindowFull || turn.end == TurnEnd::kLogBehind) {
+    deadlines_.waits_for_room(context_.state->now_ns());
+  } else {
+    deadlines_.has_room();
   }
-  const bool waits = turn.end == TurnEnd::kWindowFull || turn.end == TurnEnd::kLogBehind;
-  waiting_since_ns_ = !waits ? 0 : waiting_since_ns_ != 0 ? waiting_since_ns_ : now();
   if (turn.end == TurnEnd::kClose) return say_goodbye();
   write();
-  if (state_ != State::kOpen) return;
+  if (stage_ != Stage::kHere) return;
   switch (turn.end) {
     case TurnEnd::kNeedInput:
       if (!drain_.on) {
         if (!is_over_limits()) read();
-      } else if (now() < drain_.until_ns) {
+      } else if (context_.state->now_ns() < drain_.until_ns) {
         read_now();
       } else {
         say_goodbye();
       }
       break;
     case TurnEnd::kNeedRoom:
-      if (replies_.empty()) schedule_turn();  // otherwise on_written() does
+      if (outgoing_.buffer().empty()) schedule_turn();  // otherwise on_written() does
       break;
     case TurnEnd::kWindowFull:
       host_->on_pause(*this);
@@ -204,80 +210,71 @@ void Session::schedule_turn() noexcept {
   turn_.under_way = true;
   asio::post(socket_->get_executor(), with_memory(turn_.memory, [this] {
                turn_.under_way = false;
-               if (state_ == State::kClosed) return settle();
-               if (state_ == State::kOpen) turn();
+               if (stage_ == Stage::kIsClosed) return settle();
+               if (stage_ == Stage::kHere) turn(host_->budget());
              }));
 }
 
 void Session::resume() noexcept {
-  if (state_ != State::kOpen) return;
+  if (stage_ != Stage::kHere) return;
   if (drain_.in_grace) {
     drain_.in_grace = false;
     return read_now();
   }
   if (stopped_by_ != TurnEnd::kWindowFull) return;
-  heard_ns_ = now();  // the peer is not silent, we do not listen
-  turn();
+  deadlines_.heard(context_.state->now_ns());  // the peer is not silent, we do not listen
+  turn(host_->budget());
 }
 
 void Session::take_turn() noexcept {
-  if (state_ == State::kOpen) turn(kTurnNs);
+  if (stage_ == Stage::kHere) turn(kTurnNs);
 }
 
 void Session::on_durable() noexcept {
-  if (state_ == State::kOpen && stopped_by_ == TurnEnd::kLogBehind) {
-    heard_ns_ = now();  // the peer is not silent, we do not listen
-    return turn();
+  if (stage_ == Stage::kHere && stopped_by_ == TurnEnd::kLogBehind) {
+    deadlines_.heard(context_.state->now_ns());  // the peer is not silent, we do not listen
+    return turn(host_->budget());
   }
-  if (state_ != State::kOpen && state_ != State::kLastWords) return;
+  if (stage_ != Stage::kHere && stage_ != Stage::kParting) return;
   write();
-  if (state_ == State::kLastWords && !write_.under_way) linger_when_settled();
+  if (stage_ == Stage::kParting && !outgoing_.is_under_way()) linger_when_settled();
 }
 
 // --- Writing
 
 void Session::write() noexcept {
-  if (write_.under_way) return;
+  if (outgoing_.is_under_way()) return;
   for (;;) {
-    conversation_.flush_acknowledgements(replies_);
-    if (replies_.empty()) return;
-    const std::span<const std::byte> bytes = replies_.pending();
+    conversation_.flush_acknowledgements(outgoing_.buffer());
+    if (outgoing_.buffer().empty()) return;
+    const std::span<const std::byte> bytes = outgoing_.buffer().pending();
     ErrorCode error;
     const std::size_t sent = socket_->write_some(bytes, error);
     if (error == asio::error::would_block) {
       context_.state->counters.add(IoCounter::kWriteStalls);
-      written_ns_ = now();
-      if (owed_bytes_ == 0) {
-        owed_bytes_ = bytes.size();
-        owed_since_ns_ = written_ns_;
-      }
-      write_.under_way = true;
-      socket_->async_write_some(bytes, write_.memory,
+      outgoing_.wait(context_.state->now_ns());
+      socket_->async_write_some(bytes, outgoing_.memory(),
                                 [this](const ErrorCode& e, std::size_t n) { on_written(e, n); });
       return;
     }
     if (error) return fail();
-    has_taken(sent);
+    context_.state->counters.add(IoCounter::kBytesSent, sent);
+    outgoing_.taken(sent);
   }
 }
 
-void Session::has_taken(std::size_t bytes) noexcept {
-  context_.state->counters.add(IoCounter::kBytesSent, bytes);
-  replies_.consume(bytes);
-  owed_bytes_ -= std::min(bytes, owed_bytes_);
-}
-
 void Session::on_written(const ErrorCode& error, std::size_t bytes) noexcept {
-  write_.under_way = false;
-  if (state_ == State::kClosed) return settle();
+  outgoing_.end_wait();
+  if (stage_ == Stage::kIsClosed) return settle();
   if (error && error != asio::error::operation_aborted) return fail();
-  has_taken(bytes);
-  heard_ns_ = now();
+  context_.state->counters.add(IoCounter::kBytesSent, bytes);
+  outgoing_.taken(bytes);
+  deadlines_.heard(context_.state->now_ns());
   write();
-  if (write_.under_way || state_ == State::kClosed) return;
-  if (state_ == State::kLastWords) {
+  if (outgoing_.is_under_way() || stage_ == Stage::kIsClosed) return;
+  if (stage_ == Stage::kParting) {
     linger_when_settled();
-  } else if (state_ == State::kOpen && stopped_by_ == TurnEnd::kNeedRoom) {
+  } else if (stage_ == Stage::kHere && stopped_by_ == TurnEnd::kNeedRoom) {
     schedule_turn();
   }
 }

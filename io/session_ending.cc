@@ -4,12 +4,12 @@
 namespace windhover {
 
 void Session::drain() noexcept {
-  if (state_ != State::kOpen || drain_.on) return;
+  if (stage_ != Stage::kHere || drain_.on) return;
   drain_.on = true;
-  drain_.since_ns = now();
+  drain_.since_ns = context_.state->now_ns();
   // Operations under way come back as aborted and go on from there; a turn that waits for the
   // window, for room or for its place in the queue goes on by itself.
-  drain_.until_ns = now() + context_.state->limits.drain_timeout_ns / 2;
+  drain_.until_ns = context_.state->now_ns() + context_.state->limits.drain_timeout_ns / 2;
   socket_->cancel();
   if (throttled_since_ns_ != 0) {
     throttled_since_ns_ = 0;
@@ -18,26 +18,24 @@ void Session::drain() noexcept {
 }
 
 void Session::leave(const ModelContext& gone) noexcept {
-  if (conversation_.leave(gone, replies_) && state_ == State::kOpen) say_goodbye();
+  if (conversation_.leave(gone, outgoing_.buffer()) && stage_ == Stage::kHere) say_goodbye();
 }
 
 void Session::say_goodbye() noexcept {
-  state_ = State::kLastWords;
+  stage_ = Stage::kParting;
   write();
-  if (state_ == State::kLastWords && !write_.under_way) linger_when_settled();
+  if (stage_ == Stage::kParting && !outgoing_.is_under_way()) linger_when_settled();
 }
 
 // What the disk has not confirmed yet is said before the connection closes.
 void Session::linger_when_settled() noexcept {
-  if (!conversation_.waits_for_log()) linger();
-}
-
-void Session::linger() noexcept {
+  if (conversation_.waits_for_log()) return;
   // A peer that has long been quiet is not about to send, so closing at once resets nothing.
-  const bool quiet = drain_.on && now() - heard_ns_ > kQuietNs && socket_->available() == 0;
+  const bool quiet = drain_.on && context_.state->now_ns() - deadlines_.heard_ns() > kQuietNs &&
+                     socket_->available() == 0;
   if (peer_finished_ || quiet) return abort();
-  state_ = State::kLingering;
-  lingering_since_ns_ = now();
+  stage_ = Stage::kLingers;
+  deadlines_.lingers(context_.state->now_ns());
   socket_->shutdown_send();
   input_.clear();
   if (!read_.under_way) read();
@@ -49,8 +47,8 @@ void Session::fail() noexcept {
 }
 
 void Session::abort() noexcept {
-  if (state_ == State::kFree || state_ == State::kClosed) return;
-  state_ = State::kClosed;
+  if (stage_ == Stage::kNobody || stage_ == Stage::kIsClosed) return;
+  stage_ = Stage::kIsClosed;
   socket_->close();
   conversation_.end();
   host_->on_closed(*this);
@@ -60,8 +58,8 @@ void Session::abort() noexcept {
 
 // The operations refer to this session's memory: it is free when all have come back.
 void Session::settle() noexcept {
-  if (read_.under_way || write_.under_way || turn_.under_way) return;
-  state_ = State::kFree;
+  if (read_.under_way || outgoing_.is_under_way() || turn_.under_way) return;
+  stage_ = Stage::kNobody;
   host_->on_free(*this);
 }
 

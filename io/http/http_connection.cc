@@ -30,6 +30,20 @@ HttpConnection::HttpConnection(IoContext& io, const HttpConfig& config, HttpHand
   handler_memory_.count_in(state.counters);
 }
 
+Occupant HttpConnection::occupant() const noexcept {
+  using Stage = Occupant::Stage;
+  const Stage stage = state_ == State::kFree        ? Stage::kNobody
+                      : state_ == State::kClosed    ? Stage::kIsClosed
+                      : state_ == State::kLingering ? Stage::kLingers
+                                                    : Stage::kHere;
+  return {.stage = stage,
+          .greeted = conversation_.has_been_known() || state_ != State::kReading,
+          .stranger = gives_way() == GivesWay::kStranger,
+          .on_trial = conversation_.place() != PlaceKind::kEverybodys,
+          .address = conversation_.from().number(),
+          .begun_ns = begun_ns_};
+}
+
 void HttpConnection::begin(Stream&& socket, PlaceKind place) noexcept {
   const bool begun = socket_.begin(std::move(socket), state_of_server_.tls, clock_.now_ns());
   conversation_.begin({}, place);
@@ -66,7 +80,8 @@ void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
     state_of_server_.counters.add(IoCounter::kTlsTimeouts);
     return abort();
   }
-  if (is_on_trial() && is_open() && now_ns - begun_ns_ > kOperatorLifeNs) {
+  const Occupant who = occupant();
+  if (who.on_trial && who.is_here() && now_ns - begun_ns_ > kOperatorLifeNs) {
     handler_.counters().add(HttpCounter::kTimeouts);
     return abort();
   }

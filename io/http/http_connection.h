@@ -12,6 +12,7 @@
 #include "windhover/io/http/http_config.h"
 #include "windhover/io/http/http_conversation.h"
 #include "windhover/io/http/observe_link.h"
+#include "windhover/io/occupant.h"
 #include "windhover/io/peer_socket.h"
 #include "windhover/io/read_buffer.h"
 #include "windhover/io/server_state.h"
@@ -44,28 +45,15 @@ class HttpConnection final : private ObserveAsker {
   HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler, ServerState& state,
                  std::deque<ObserveLink>& links, HttpConnectionHost& host);
 
-  bool is_free() const noexcept { return state_ == State::kFree; }
-  bool is_open() const noexcept { return !is_free() && !is_closing() && !is_lingering(); }
-  bool is_lingering() const noexcept { return state_ == State::kLingering; }
-  bool is_closing() const noexcept { return state_ == State::kClosed; }
-  // Whether it is on a place kept for who looks after the server, and not an admin.
-  bool is_on_trial() const noexcept { return conversation_.place() != PlaceKind::kEverybodys; }
-  // Whether somebody is known at it, or a request has come whole.
-  bool is_greeted() const noexcept {
-    return conversation_.has_been_known() || state_ != State::kReading;
-  }
+  Occupant occupant() const noexcept;
   const HttpConversation& conversation() const noexcept { return conversation_; }
   // How readily it may be let go for one that comes: what lingers first, then who has shown no
   // identity, then who has nothing under way; kNever: it is being answered.
   enum class GivesWay : std::uint8_t { kLingers, kStranger, kIdle, kNever };
   GivesWay gives_way() const noexcept;
-  bool is_stranger() const noexcept { return gives_way() == GivesWay::kStranger; }
   std::int64_t since_ns() const noexcept { return since_ns_; }
-  std::int64_t begun_ns() const noexcept { return begun_ns_; }
-  // Of where the peer is, see Credential::of_address(): what tells addresses apart.
-  std::uint64_t address() const noexcept { return conversation_.from().number(); }
 
-  // Takes a connected socket over. REQUIRES: is_free().
+  // Takes a connected socket over. REQUIRES: occupant().is_free().
   void begin(Stream&& socket, PlaceKind place = PlaceKind::kEverybodys) noexcept;
   // After on_question().
   void take_turn() noexcept;

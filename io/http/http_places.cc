@@ -23,9 +23,9 @@ constexpr std::string_view kFull =
 // comes.
 bool HttpServer::on_connection(Stream& socket) noexcept {
   auto all = everybodys();
-  auto free = std::ranges::find_if(all, &HttpConnection::is_free);
+  auto free = std::ranges::find_if(all, &Occupant::is_free, &HttpConnection::occupant);
   if (free == all.end() && make_room()) {
-    free = std::ranges::find_if(all, &HttpConnection::is_free);
+    free = std::ranges::find_if(all, &Occupant::is_free, &HttpConnection::occupant);
     if (free == all.end()) return false;
   }
   if (free != all.end()) {
@@ -56,16 +56,17 @@ bool HttpServer::make_room() noexcept {
   HttpConnection* victim = nullptr;
   const Crowd crowd(everybodys(), addresses_);
   const auto claim = [&](const HttpConnection& c) {
-    const std::size_t others = c.is_stranger() ? crowd.at(c.address()) : 0;
+    const Occupant who = c.occupant();
+    const std::size_t others = who.stranger ? crowd.at(who.address) : 0;
     return std::tuple(c.gives_way(), SIZE_MAX - others, c.since_ns());
   };
   for (HttpConnection& connection : everybodys()) {
-    if (connection.is_closing()) return true;
+    if (connection.occupant().is_closed()) return true;
     if (connection.gives_way() == GivesWay::kNever) continue;
     if (victim == nullptr || claim(connection) < claim(*victim)) victim = &connection;
   }
   if (victim == nullptr) return false;
-  if (victim->is_stranger()) state_.counters.add(IoCounter::kStrangersLetGo);
+  if (victim->occupant().stranger) state_.counters.add(IoCounter::kStrangersLetGo);
   victim->abort();
   return true;
 }
@@ -78,7 +79,8 @@ bool HttpServer::has_place(const HttpConversation& as, const Credential& who,
   HttpConnection* idle = nullptr;
   for (HttpConnection& connection : connections_) {
     const HttpConversation& other = connection.conversation();
-    if (&other == &as || !connection.is_open() || !other.identity().same_as(who)) continue;
+    if (&other == &as || !connection.occupant().is_here() || !other.identity().same_as(who))
+      continue;
     ++others;
     if (connection.gives_way() != HttpConnection::GivesWay::kIdle) continue;
     if (idle == nullptr || connection.since_ns() < idle->since_ns()) idle = &connection;
@@ -92,7 +94,8 @@ bool HttpServer::has_place(const HttpConversation& as, const Credential& who,
 // Likewise.
 bool HttpServer::admins_is_free() noexcept {
   for (HttpConnection& connection : connections_ | std::views::drop(config_.max_connections)) {
-    if (!connection.is_open() || connection.is_on_trial()) continue;
+    const Occupant who = connection.occupant();
+    if (!who.is_here() || who.on_trial) continue;
     if (connection.gives_way() != HttpConnection::GivesWay::kIdle) return false;
     connection.abort();
   }

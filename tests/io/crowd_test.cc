@@ -11,8 +11,7 @@ namespace {
 struct Somebody {
   std::uint64_t where = 0;
   bool stranger = true;
-  bool is_stranger() const { return stranger; }
-  std::uint64_t address() const { return where; }
+  Occupant occupant() const { return {.stranger = stranger, .address = where}; }
 };
 
 TEST(Crowd, CountsStrangersAlone) {

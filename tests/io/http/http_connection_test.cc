@@ -139,10 +139,10 @@ TEST(HttpConnection, WhatLiesUnreadExcusesAPeerForAWhile) {
   peer.send_while_it_is_held_up("/1.1\r\n");
   peer.look_after(allowed);
   peer.look_after(held_up - std::chrono::nanoseconds(1));
-  EXPECT_FALSE(peer.connection().is_closing());
+  EXPECT_FALSE(peer.connection().occupant().is_closed());
   EXPECT_EQ(peer.counter(HttpCounter::kTimeouts), 0U);
   peer.look_after(std::chrono::nanoseconds(1));
-  EXPECT_TRUE(peer.connection().is_closing());
+  EXPECT_TRUE(peer.connection().occupant().is_closed());
   EXPECT_EQ(peer.counter(HttpCounter::kTimeouts), 1U);
 }
 

@@ -1,0 +1,71 @@
+// Replies on their way to one peer, and for how long it has not taken them.
+#ifndef WINDHOVER_IO_OUTGOING_REPLIES_H_
+#define WINDHOVER_IO_OUTGOING_REPLIES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/handler_memory.h"
+#include "windhover/io/reply_buffer.h"
+#include "windhover/io/server_state.h"
+
+namespace windhover {
+
+// Invariant: one write at most is under way, of bytes at the front of the buffer; while
+// `owed_bytes` is not 0 so many bytes at its front have waited since `owed_since_ns`. The
+// endpoint's thread.
+class OutgoingReplies {
+ public:
+  explicit OutgoingReplies(std::span<std::byte> memory) noexcept : buffer_(memory) {}
+
+  // Where the write's fall-backs to the heap are counted. Before use.
+  void count_in(Counters<IoCounter>& counters) noexcept { memory_.count_in(counters); }
+  // A new peer. REQUIRES: no write is under way.
+  void begin(std::int64_t now_ns) noexcept {
+    buffer_.clear();
+    waiting_since_ns_ = now_ns;
+    owed_bytes_ = 0;
+  }
+
+  ReplyBuffer& buffer() noexcept { return buffer_; }
+  // Of the write that is under way.
+  HandlerMemory& memory() noexcept { return memory_; }
+  bool is_under_way() const noexcept { return under_way_; }
+
+  // The peer takes nothing just now: a write of all that is in the buffer is under way. Those that
+  // come behind it are looked at when these are taken.
+  void wait(std::int64_t now_ns) noexcept {
+    under_way_ = true;
+    waiting_since_ns_ = now_ns;
+    if (owed_bytes_ > 0) return;
+    owed_bytes_ = buffer_.pending().size();
+    owed_since_ns_ = now_ns;
+  }
+  void end_wait() noexcept { under_way_ = false; }
+  // The peer has taken so many bytes.
+  void taken(std::size_t bytes) noexcept {
+    buffer_.consume(bytes);
+    owed_bytes_ -= std::min(bytes, owed_bytes_);
+  }
+
+  // Whether the peer has taken nothing for too long, or for too long not all that waited at one
+  // time.
+  bool is_stuck(const Limits& limits, std::int64_t now_ns) const noexcept {
+    return under_way_ && (now_ns - waiting_since_ns_ > limits.write_timeout_ns ||
+                          now_ns - owed_since_ns_ > limits.answer_timeout_ns);
+  }
+
+ private:
+  ReplyBuffer buffer_;
+  HandlerMemory memory_;
+  bool under_way_ = false;
+  std::int64_t waiting_since_ns_ = 0;  // the write that is under way
+  std::size_t owed_bytes_ = 0;         // that are left of those that had to wait at one time
+  std::int64_t owed_since_ns_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_OUTGOING_REPLIES_H_
