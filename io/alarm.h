@@ -22,6 +22,10 @@ class Alarm {
     timer_.async_wait(with_memory(memory_, std::move(handler)));
   }
   void cancel() noexcept { windhover::cancel(timer_); }
+  // Asio allocates when it first meets a timer: waits until it is cancelled.
+  void warm_up() {
+    after(std::chrono::hours(1), [](const ErrorCode&) {});
+  }
 
  private:
   Timer timer_;

@@ -1,14 +1,10 @@
 #include "windhover/io/endpoint.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <exception>
 #include <thread>
 #include <vector>
-
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "windhover/io/access/access.h"
 
@@ -18,9 +14,19 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr auto kDutyPause = std::chrono::microseconds(100);
 // After a fault, which may come again at once.
 constexpr auto kFaultPause = milliseconds(10);
+
+// Of rows whose key has timed out, of every model that takes rows here, some. True: there may be
+// more.
+bool settle_some(std::span<const ModelContext> models, ServerState& state) noexcept {
+  bool more = false;
+  for (const ModelContext& model : models) {
+    if (model.model == nullptr || model.producers == nullptr) continue;
+    more = settle_labels(model, state) || more;
+  }
+  return more;
+}
 
 }  // namespace
 
@@ -29,25 +35,21 @@ Endpoint::Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state
       memory_(memory),
       state_(state),
       io_(1),
-      operator_place_(memory.sessions.last(kOperatorSessions),
-                      state.access != nullptr && state.access->has_file()),
-      tcp_(io_, *this, state.counters),
-      unix_(io_, *this, state.counters),
-      inner_(io_, *this, state.counters),
-      wake_(io_),
+      turns_(kind, io_, memory, state),
+      waits_(io_, memory.sessions, state.counters),
+      places_(kind, memory, state, turns_),
+      tcp_(io_, places_, state.counters),
+      unix_(io_, places_, state.counters),
+      inner_(io_, places_, state.counters),
+      waker_(io_, state.counters),
       sweep_(io_, state.counters),
-      retry_(io_, state.counters),
       deadline_(io_, state.counters),
       duty_(io_, state.counters),
-      settle_(io_, state.counters),
-      tokens_(io_, state.counters),
-      pause_(io_, state.counters) {
-  wake_memory_.count_in(state.counters);
-  next_memory_.count_in(state.counters);
+      settle_(io_, state.counters) {
   memory_.long_predict.reset();
   memory_.queue.reset();
-  memory_.context.places = this;
-  for (Session& session : memory_.sessions) session.bind(io_, *this);
+  memory_.context.places = &places_;
+  for (Session& session : memory_.sessions) session.bind(io_, *this, turns_);
 }
 
 Endpoint::~Endpoint() {
@@ -55,10 +57,8 @@ Endpoint::~Endpoint() {
   unix_.close();
   inner_.close();
   for (Session& session : memory_.sessions) session.abort();
-  ErrorCode ignored;
-  wake_.close(ignored);
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_, &pause_})
-    alarm->cancel();
+  waker_.close();
+  cool_down();
   stopping_ = true;
   io_.restart();
   // Cancelled operations come back before the memory they lie in goes.
@@ -76,10 +76,7 @@ Result<bool> Endpoint::open(const ServerConfig& config, const ListenConfig& list
                 config.write_timeout, config.answer_timeout, config.wait_timeout});
   sweep_period_ = std::clamp(shortest / 4, milliseconds(10), milliseconds(1000));
 
-  wake_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  ErrorCode error;
-  if (wake_fd_ >= 0) wake_.assign(wake_fd_, error);
-  if (wake_fd_ < 0 || error) {
+  if (!waker_.open()) {
     return Error{Status::kIoError, "no descriptor to wake the server with", double(errno), true};
   }
   const char* const name = kind_ == EndpointKind::kObserve ? "observe" : "query";
@@ -121,12 +118,16 @@ Status Endpoint::warm_up() {
       if (error) return Status::kUnavailable;
     }
   }
-  const std::array alarms = {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_, &pause_};
-  for (Alarm* alarm : alarms) alarm->after(std::chrono::hours(1), [](const ErrorCode&) {});
+  sweep_.warm_up();
+  deadline_.warm_up();
+  duty_.warm_up();
+  settle_.warm_up();
+  turns_.warm_up();
+  waits_.warm_up();
   tcp_.warm_up();
   unix_.warm_up();
   inner_.warm_up();
-  for (Alarm* alarm : alarms) alarm->cancel();
+  cool_down();
   tcp_.cool_down();
   unix_.cool_down();
   inner_.cool_down();
@@ -135,9 +136,26 @@ Status Endpoint::warm_up() {
   return Status::kOk;
 }
 
+// Ends what its timers wait for.
+void Endpoint::cool_down() noexcept {
+  sweep_.cancel();
+  deadline_.cancel();
+  duty_.cancel();
+  settle_.cancel();
+  turns_.cool_down();
+  waits_.cool_down();
+}
+
+void Endpoint::on_pause(Session&) noexcept { waits_.for_room(); }
+void Endpoint::on_throttle(Session&) noexcept { waits_.for_tokens(); }
+void Endpoint::on_free(Session&) noexcept {
+  places_.give_back();
+  if (stopping_) finish_if_idle();
+}
+
 void Endpoint::run() noexcept {
   changes_.begin();
-  if (duties_ != nullptr && !on_duty_) do_duty();  // who gave a model before has begun it
+  do_duty();  // who gave a model before has begun it
   while (!serve() && !stopping_) std::this_thread::sleep_for(kFaultPause);
   changes_.end();
 }
@@ -159,35 +177,23 @@ void Endpoint::request_stop() noexcept {
   wake();
 }
 
-void Endpoint::wake() noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
-}
-
 void Endpoint::arm_wake() noexcept {
-  wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& error) {
-                     if (!error) on_wake();
-                   }));
+  waker_.wait([this] { on_wake(); });
 }
 
 void Endpoint::on_wake() noexcept {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto bytes = ::read(wake_fd_, &count, sizeof count);
   changes_.look([this](const PlaceChange& entry) { change_here(entry); });
   if (duties_ != nullptr) duties_->on_wake();
   for (Session& session : memory_.sessions) session.on_durable();
   const bool stops = !stopping_ && stop_requested_.load(std::memory_order_acquire);
   if (stops) stop();
-  if (!stopping_ || open_sessions_ > 0) arm_wake();
+  if (!stopping_ || places_.taken() > 0) arm_wake();
 }
 
 // A little at a time, so that who asks is answered meanwhile.
 void Endpoint::do_duty() noexcept {
-  on_duty_ = !stopping_ && duties_->go_on();
-  if (!on_duty_) return;
-  duty_.after(kDutyPause, [this](const ErrorCode& error) {
-    if (!error) do_duty();
-  });
+  if (duties_ == nullptr) return;
+  duty_.begin([this] { return !stopping_ && duties_->go_on(); });
 }
 
 void Endpoint::arm_sweep() noexcept {
@@ -197,27 +203,12 @@ void Endpoint::arm_sweep() noexcept {
 }
 
 void Endpoint::sweep() noexcept {
-  const std::int64_t now_ns = state_.clock->now_ns();
+  const std::int64_t now_ns = state_.now_ns();
   state_.of(kind_).beat_ns.store(now_ns, std::memory_order_relaxed);
   for (Session& session : memory_.sessions) session.check_timeouts(now_ns);
-  leave_lines();
-  if (!settle_armed_) settle();
-  if (!stopping_ || open_sessions_ > 0) arm_sweep();
-}
-
-// A little at a time, as a duty is done.
-void Endpoint::settle() noexcept {
-  bool more = false;
-  for (const ModelContext& model : memory_.models) {
-    if (model.model == nullptr || model.producers == nullptr) continue;
-    more = settle_labels(model, state_) || more;
-  }
-  if (!more || stopping_) return;
-  settle_armed_ = true;
-  settle_.after(kDutyPause, [this](const ErrorCode& error) {
-    settle_armed_ = false;
-    if (!error) settle();
-  });
+  waits_.leave_lines();
+  settle_.begin([this] { return settle_some(memory_.models, state_) && !stopping_; });
+  if (!stopping_ || places_.taken() > 0) arm_sweep();
 }
 
 void Endpoint::stop() noexcept {
@@ -235,11 +226,9 @@ void Endpoint::stop() noexcept {
 
 // Without timers run() returns by itself once the last operation has come back.
 void Endpoint::finish_if_idle() noexcept {
-  if (open_sessions_ > 0) return;
-  for (Alarm* alarm : {&sweep_, &retry_, &deadline_, &duty_, &settle_, &tokens_, &pause_})
-    alarm->cancel();
-  ErrorCode ignored;
-  wake_.cancel(ignored);
+  if (places_.taken() > 0) return;
+  cool_down();
+  waker_.cancel();
 }
 
 }  // namespace windhover

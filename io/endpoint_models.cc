@@ -15,9 +15,9 @@ void Endpoint::change_here(const PlaceChange& entry) noexcept {
   memory_.change(state_, kind_, entry);
   if (duties_ != nullptr) {
     duties_->on_keeper(entry.place, entry.keeper);
-    if (!on_duty_) do_duty();
+    do_duty();
   }
-  if (!memory_.queue.empty()) schedule_next();  // the place of a long question may be free now
+  turns_.look();  // the place of a long question may be free now
 }
 
 }  // namespace windhover

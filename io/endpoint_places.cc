@@ -1,18 +1,26 @@
-// Who gets a place at an endpoint.
+#include "windhover/io/endpoint_places.h"
+
 #include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/codec.h"
 #include "windhover/io/crowd.h"
-#include "windhover/io/endpoint.h"
 
 namespace windhover {
 
-// A place is kept by who has said Hello. While all are taken the others give theirs to those that
-// come, so that strangers, whatever they drip, keep nobody out.
-bool Endpoint::on_connection(Stream& socket) noexcept {
+EndpointPlaces::EndpointPlaces(EndpointKind kind, EndpointMemory& memory, ServerState& state,
+                               EndpointTurns& turns) noexcept
+    : kind_(kind),
+      memory_(memory),
+      state_(state),
+      turns_(turns),
+      operator_place_(memory.sessions.last(kOperatorSessions),
+                      state.access != nullptr && state.access->has_file()) {}
+
+bool EndpointPlaces::on_connection(Stream& socket) noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
   auto free = std::ranges::find_if(everybodys, &Occupant::is_free, &Session::occupant);
   if (free == everybodys.end() && make_room()) {
@@ -23,7 +31,7 @@ bool Endpoint::on_connection(Stream& socket) noexcept {
     begin(*free, socket, PlaceKind::kEverybodys);
     return true;
   }
-  const auto kept = operator_place_.take(socket, state_.clock->now_ns());
+  const auto kept = operator_place_.take(socket, state_.now_ns());
   if (kept.soon) return false;
   if (kept.session == nullptr) {
     refuse(socket);
@@ -39,7 +47,7 @@ bool Endpoint::on_connection(Stream& socket) noexcept {
 // among the most to say Hello; of many addresses each newcomer has a millisecond a place
 // (Listener::kPlaceAgain). False: all have said Hello. True: there is room, or will be when one
 // that is closed has come back.
-bool Endpoint::make_room() noexcept {
+bool EndpointPlaces::make_room() noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
   if (std::ranges::any_of(everybodys, &Occupant::is_closed, &Session::occupant)) return true;
   const Crowd crowd(everybodys, memory_.addresses);
@@ -59,21 +67,21 @@ bool Endpoint::make_room() noexcept {
   return true;
 }
 
-std::size_t Endpoint::of_same_identity(const Conversation& as) const noexcept {
+std::size_t EndpointPlaces::of_same_identity(const Conversation& as) const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(memory_.sessions, [&](const Session& s) {
     return &s.conversation() != &as && s.occupant().is_here() && s.conversation().is_greeted() &&
            s.conversation().same_identity_as(as);
   }));
 }
 
-void Endpoint::begin(Session& session, Stream& socket, PlaceKind place) noexcept {
+void EndpointPlaces::begin(Session& session, Stream& socket, PlaceKind place) noexcept {
   state_.counters.add(IoCounter::kConnectionsAccepted);
-  state_.of(kind_).sessions.store(++open_sessions_, std::memory_order_relaxed);
-  memory_.queue.begin(number_of(session));
+  state_.of(kind_).sessions.store(++taken_, std::memory_order_relaxed);
+  turns_.begin(session);
   session.begin(std::move(socket), place);
 }
 
-void Endpoint::refuse(Stream& socket) noexcept {
+void EndpointPlaces::refuse(Stream& socket) noexcept {
   state_.counters.add(IoCounter::kConnectionsRefused);
   // Under TLS a refusal would come after a handshake, which is what there is no place for.
   const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
@@ -87,9 +95,8 @@ void Endpoint::refuse(Stream& socket) noexcept {
   socket.shutdown(Stream::shutdown_send, ignored);
 }
 
-void Endpoint::on_free(Session&) noexcept {
-  state_.of(kind_).sessions.store(--open_sessions_, std::memory_order_relaxed);
-  if (stopping_) finish_if_idle();
+void EndpointPlaces::give_back() noexcept {
+  state_.of(kind_).sessions.store(--taken_, std::memory_order_relaxed);
 }
 
 }  // namespace windhover

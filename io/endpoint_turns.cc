@@ -1,5 +1,4 @@
-// Whose question an endpoint answers next, and when.
-#include "windhover/io/endpoint.h"
+#include "windhover/io/endpoint_turns.h"
 
 namespace windhover {
 namespace {
@@ -9,28 +8,34 @@ constexpr std::int64_t kRowsBeforeQuestions = 9;
 
 }  // namespace
 
+EndpointTurns::EndpointTurns(EndpointKind kind, IoContext& io, EndpointMemory& memory,
+                             ServerState& state)
+    : kind_(kind), io_(io), memory_(memory), state_(state), pause_(io, state.counters) {
+  next_memory_.count_in(state.counters);
+}
+
 // On the query endpoint a question is answered as it is read unless somebody waits.
-std::int64_t Endpoint::budget() const noexcept {
+std::int64_t EndpointTurns::budget() const noexcept {
   return kind_ == EndpointKind::kQuery && memory_.queue.empty() ? kTurnNs : 0;
 }
 
-void Endpoint::on_cost(Session& session, std::int64_t cost) noexcept {
+void EndpointTurns::charge(const Session& session, std::int64_t cost) noexcept {
   memory_.queue.charge(number_of(session), cost);
 }
 
-void Endpoint::on_question(Session& session, bool needs_place) noexcept {
+void EndpointTurns::wait(const Session& session, bool needs_place) noexcept {
   const auto line = needs_place ? FairQueue::Line::kForPlace : FairQueue::Line::kAny;
   memory_.queue.wait(number_of(session), line);
   schedule_next();
 }
 
-void Endpoint::on_closed(Session& session) noexcept {
+void EndpointTurns::leave(const Session& session) noexcept {
   memory_.queue.leave(number_of(session));
-  if (!memory_.queue.empty()) schedule_next();
+  look();
 }
 
 // Behind what the sockets have for us meanwhile: between two turns new questions are seen.
-void Endpoint::schedule_next() noexcept {
+void EndpointTurns::schedule_next() noexcept {
   if (next_scheduled_) return;
   next_scheduled_ = true;
   asio::post(io_, with_memory(next_memory_, [this] {
@@ -39,7 +44,7 @@ void Endpoint::schedule_next() noexcept {
              }));
 }
 
-void Endpoint::next_question() noexcept {
+void EndpointTurns::next_question() noexcept {
   if (memory_.queue.empty()) return;
   if (rows_come_first()) return schedule_next();
   const bool light = memory_.queue.next_is_light();
@@ -50,39 +55,35 @@ void Endpoint::next_question() noexcept {
   if (who == FairQueue::kNobody) return;
   memory_.sessions[who].take_turn();
   if (kind_ == EndpointKind::kObserve) {
-    questions_due_ns_ = state_.clock->now_ns() + kRowsBeforeQuestions * kTurnNs;
+    questions_due_ns_ = state_.now_ns() + kRowsBeforeQuestions * kTurnNs;
   }
-  if (!memory_.queue.empty()) schedule_next();
+  look();
 }
 
 // Whether the next turn, of one who asks little or much, has to wait for the end of a pause, which
 // then brings it.
-bool Endpoint::pauses(bool light) noexcept {
+bool EndpointTurns::pauses(bool light) noexcept {
   if (kind_ != EndpointKind::kQuery) return false;
-  const std::int64_t now_ns = state_.clock->now_ns();
+  const std::int64_t now_ns = state_.now_ns();
   if (light) {
     spacing_.light_turn(now_ns);
     return false;
   }
-  if (pause_armed_) return true;
+  if (pause_.is_set()) return true;
   if (!spacing_.pauses(now_ns, stops_of_this_thread())) return false;
   state_.counters.add(IoCounter::kTurnPauses);
-  pause_armed_ = true;
-  pause_.after(TurnSpacing::kPause, [this](const ErrorCode&) {
-    pause_armed_ = false;
-    schedule_next();
-  });
+  pause_.set(TurnSpacing::kPause, [this] { schedule_next(); });
   return true;
 }
 
 // On the observe endpoint, as long as every look at the sockets brings some; but a question comes
 // between often enough to be answered.
-bool Endpoint::rows_come_first() noexcept {
+bool EndpointTurns::rows_come_first() noexcept {
   if (kind_ != EndpointKind::kObserve) return false;
   const std::uint64_t rows = state_.counters.get(IoCounter::kRowsReceived);
   if (rows == rows_seen_) return false;
   rows_seen_ = rows;
-  return state_.clock->now_ns() < questions_due_ns_;
+  return state_.now_ns() < questions_due_ns_;
 }
 
 }  // namespace windhover

@@ -1,9 +1,8 @@
-// Sessions of an endpoint that wait: for room in a window, or until they are within their limits.
+#include "windhover/io/endpoint_waits.h"
+
 #include <algorithm>
 #include <chrono>
-#include <span>
-
-#include "windhover/io/endpoint.h"
+#include <cstddef>
 
 namespace windhover {
 namespace {
@@ -16,40 +15,29 @@ constexpr auto kTokensAfter = std::chrono::milliseconds(5);
 
 }  // namespace
 
-void Endpoint::on_pause(Session&) noexcept {
-  if (retry_armed_) return;
-  retry_armed_ = true;
-  retry_.after(kRetryAfter, [this](const ErrorCode& error) {
-    retry_armed_ = false;
-    if (!error) retry();
-  });
+void EndpointWaits::for_room() noexcept {
+  room_.set(kRetryAfter, [this] { retry(); });
 }
 
-void Endpoint::on_throttle(Session&) noexcept {
-  if (tokens_armed_) return;
-  tokens_armed_ = true;
-  tokens_.after(kTokensAfter, [this](const ErrorCode& error) {
-    tokens_armed_ = false;
-    if (error) return;
-    for (Session& session : memory_.sessions) session.read_on();
+void EndpointWaits::for_tokens() noexcept {
+  tokens_.set(kTokensAfter, [this] {
+    for (Session& session : sessions_) session.read_on();
   });
 }
 
 // From the session that is first in line on, round about: every one has its turn.
-void Endpoint::retry() noexcept {
-  const std::span<Session> sessions = memory_.sessions;
+void EndpointWaits::retry() noexcept {
   const auto first =
-      std::ranges::find_if(sessions, &Conversation::first_in_line, &Session::conversation);
+      std::ranges::find_if(sessions_, &Conversation::first_in_line, &Session::conversation);
   leave_lines();
-  const auto offset = first == sessions.end() ? 0 : first - sessions.begin();
-  for (std::size_t i = 0; i < sessions.size(); ++i) {
-    sessions[(static_cast<std::size_t>(offset) + i) % sessions.size()].resume();
+  const auto offset = first == sessions_.end() ? 0 : first - sessions_.begin();
+  for (std::size_t i = 0; i < sessions_.size(); ++i) {
+    sessions_[(static_cast<std::size_t>(offset) + i) % sessions_.size()].resume();
   }
 }
 
-// Whoever has come first in line and does not wait any more.
-void Endpoint::leave_lines() noexcept {
-  for (Session& session : memory_.sessions) session.leave_line_when_done();
+void EndpointWaits::leave_lines() noexcept {
+  for (Session& session : sessions_) session.leave_line_when_done();
 }
 
 }  // namespace windhover

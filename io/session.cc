@@ -24,8 +24,9 @@ Session::Session(Arena& arena, const Limits& limits, const ConversationContext& 
       input_(arena.allocate<std::byte>(limits.read_buffer)),
       outgoing_(arena.allocate<std::byte>(limits.reply_buffer)) {}
 
-void Session::bind(IoContext& io, SessionHost& host) {
+void Session::bind(IoContext& io, SessionHost& host, SessionTurns& turns) {
   host_ = &host;
+  turns_ = &turns;
   socket_.emplace(io, context_.state->counters);
   outgoing_.count_in(context_.state->counters);
   for (Operation* operation : {&read_, &turn_}) {
@@ -104,7 +105,7 @@ void Session::read_on() noexcept {
   if (is_over_limits()) return;
   throttled_since_ns_ = 0;
   deadlines_.listens_again(now_ns);
-  turn(host_->budget());
+  turn(turns_->budget());
 }
 
 // While draining only what is on its way is waited for: bytes that a peer has handed to its kernel
@@ -141,7 +142,7 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
     if (stage_ == Stage::kLingers) abort();
     return;
   }
-  if (error == asio::error::operation_aborted) return turn(host_->budget());  // by drain()
+  if (error == asio::error::operation_aborted) return turn(turns_->budget());  // by drain()
   if (error == asio::error::eof) {
     peer_finished_ = true;
     return say_goodbye();
@@ -151,7 +152,7 @@ void Session::on_read(const ErrorCode& error, std::size_t bytes) noexcept {
   deadlines_.heard(context_.state->now_ns());
   meter_.read(bytes, deadlines_.heard_ns());
   input_.received(bytes);
-  turn(host_->budget());
+  turn(turns_->budget());
 }
 
 // --- Handling
@@ -164,7 +165,7 @@ void Session::turn(std::int64_t budget) noexcept {
       conversation_.handle(input_.pending(), outgoing_.buffer(), budget);
   if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
-  if (turn.cost > 0) host_->on_cost(*this, turn.cost);
+  if (turn.cost > 0) turns_->charge(*this, turn.cost);
   // It may have said Hello.
   meter_.take_up(conversation_.new_limits(), context_.state->limits.connection);
   meter_.handled(turn.frames, turn.questions, turn.cost, deadlines_.heard_ns());
@@ -198,7 +199,7 @@ void Session::turn(std::int64_t budget) noexcept {
       break;
     case TurnEnd::kQuestion:
     case TurnEnd::kPlace:
-      host_->on_question(*this, turn.end == TurnEnd::kPlace);
+      turns_->wait(*this, turn.end == TurnEnd::kPlace);
       break;
     default:
       schedule_turn();
@@ -211,7 +212,7 @@ void Session::schedule_turn() noexcept {
   asio::post(socket_->get_executor(), with_memory(turn_.memory, [this] {
                turn_.under_way = false;
                if (stage_ == Stage::kIsClosed) return settle();
-               if (stage_ == Stage::kHere) turn(host_->budget());
+               if (stage_ == Stage::kHere) turn(turns_->budget());
              }));
 }
 
@@ -223,7 +224,7 @@ void Session::resume() noexcept {
   }
   if (stopped_by_ != TurnEnd::kWindowFull) return;
   deadlines_.heard(context_.state->now_ns());  // the peer is not silent, we do not listen
-  turn(host_->budget());
+  turn(turns_->budget());
 }
 
 void Session::take_turn() noexcept {
@@ -233,7 +234,7 @@ void Session::take_turn() noexcept {
 void Session::on_durable() noexcept {
   if (stage_ == Stage::kHere && stopped_by_ == TurnEnd::kLogBehind) {
     deadlines_.heard(context_.state->now_ns());  // the peer is not silent, we do not listen
-    return turn(host_->budget());
+    return turn(turns_->budget());
   }
   if (stage_ != Stage::kHere && stage_ != Stage::kParting) return;
   write();

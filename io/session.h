@@ -29,20 +29,28 @@ class SessionHost {
   virtual void on_pause(Session& session) noexcept = 0;
   // It is over its limits: call session.read_on() now and then.
   virtual void on_throttle(Session& session) noexcept = 0;
-  // What questions of it may cost without a wait; 0: others wait already.
-  virtual std::int64_t budget() const noexcept = 0;
-  // Its turn has cost so much.
-  virtual void on_cost(Session& session, std::int64_t cost) noexcept = 0;
-  // A question waits: call session.take_turn() when it is its turn, for a long one when the place
-  // is free.
-  virtual void on_question(Session& session, bool needs_place) noexcept = 0;
-  // It is closed, waits for no turn any more, and keeps no place.
-  virtual void on_closed(Session& session) noexcept = 0;
   // The session is free again; none of its operations is under way.
   virtual void on_free(Session& session) noexcept = 0;
 
  protected:
   ~SessionHost() = default;
+};
+
+// Whose questions are answered when.
+class SessionTurns {
+ public:
+  // What questions may cost without a wait; 0: others wait already.
+  virtual std::int64_t budget() const noexcept = 0;
+  // A turn of it has cost so much.
+  virtual void charge(const Session& session, std::int64_t cost) noexcept = 0;
+  // A question waits: session.take_turn() comes when it is its turn, for a long one when the place
+  // is free.
+  virtual void wait(const Session& session, bool needs_place) noexcept = 0;
+  // It is closed, waits for no turn any more, and keeps no place.
+  virtual void leave(const Session& session) noexcept = 0;
+
+ protected:
+  ~SessionTurns() = default;
 };
 
 // Reads, hands whole frames to the conversation, writes what it replied, in one write a turn; reads
@@ -55,7 +63,7 @@ class Session {
   Session(Arena& arena, const Limits& limits, const ConversationContext& context) noexcept;
 
   // Before use, once.
-  void bind(IoContext& io, SessionHost& host);
+  void bind(IoContext& io, SessionHost& host, SessionTurns& turns);
 
   Occupant occupant() const noexcept;
   const Conversation& conversation() const noexcept { return conversation_; }
@@ -71,7 +79,7 @@ class Session {
   void resume() noexcept;
   // Goes on after on_throttle(), if it has tokens again.
   void read_on() noexcept;
-  // Goes on after on_question().
+  // Goes on after SessionTurns::wait().
   void take_turn() noexcept;
   // More is on disk: sends what waited for that, and goes on.
   void on_durable() noexcept;
@@ -120,6 +128,7 @@ class Session {
 
   const ConversationContext& context_;
   SessionHost* host_ = nullptr;
+  SessionTurns* turns_ = nullptr;
   std::optional<PeerSocket> socket_;
   Conversation conversation_;
   ReadBuffer input_;

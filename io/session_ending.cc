@@ -51,7 +51,7 @@ void Session::abort() noexcept {
   stage_ = Stage::kIsClosed;
   socket_->close();
   conversation_.end();
-  host_->on_closed(*this);
+  turns_->leave(*this);
   context_.state->counters.add(IoCounter::kConnectionsClosed);
   settle();
 }

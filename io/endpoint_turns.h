@@ -1,0 +1,63 @@
+// Whose question an endpoint answers next, and when.
+#ifndef WINDHOVER_IO_ENDPOINT_TURNS_H_
+#define WINDHOVER_IO_ENDPOINT_TURNS_H_
+
+#include <cstdint>
+
+#include "windhover/io/asio_types.h"
+#include "windhover/io/endpoint_memory.h"
+#include "windhover/io/handler_memory.h"
+#include "windhover/io/reminder.h"
+#include "windhover/io/server_state.h"
+#include "windhover/io/session.h"
+#include "windhover/io/turn_spacing.h"
+
+namespace windhover {
+
+// Invariant: while a question waits that may be answered, the next turn is on its way: posted to
+// the endpoint's thread, or behind a pause. That thread's, as everything here.
+class EndpointTurns final : public SessionTurns {
+ public:
+  EndpointTurns(EndpointKind kind, IoContext& io, EndpointMemory& memory, ServerState& state);
+
+  // A new connection: it has had no turn yet.
+  void begin(const Session& session) noexcept { memory_.queue.begin(number_of(session)); }
+
+  std::int64_t budget() const noexcept override;
+  void charge(const Session& session, std::int64_t cost) noexcept override;
+  void wait(const Session& session, bool needs_place) noexcept override;
+  void leave(const Session& session) noexcept override;
+
+  // Something that a question may wait for has changed.
+  void look() noexcept {
+    if (!memory_.queue.empty()) schedule_next();
+  }
+
+  // Has Asio allocate for its timer, and ends its wait.
+  void warm_up() { pause_.warm_up(); }
+  void cool_down() noexcept { pause_.cancel(); }
+
+ private:
+  std::uint32_t number_of(const Session& session) const noexcept {
+    return static_cast<std::uint32_t>(&session - memory_.sessions.data());
+  }
+  void schedule_next() noexcept;
+  void next_question() noexcept;
+  bool rows_come_first() noexcept;
+  bool pauses(bool light) noexcept;
+
+  const EndpointKind kind_;
+  IoContext& io_;
+  EndpointMemory& memory_;
+  ServerState& state_;
+  TurnSpacing spacing_;
+  Reminder pause_;
+  HandlerMemory next_memory_;
+  bool next_scheduled_ = false;
+  std::uint64_t rows_seen_ = 0;        // when a question was last to be answered
+  std::int64_t questions_due_ns_ = 0;  // from when on one comes also before rows
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_ENDPOINT_TURNS_H_

@@ -1,0 +1,61 @@
+// Something to be done a little later, and work that is done a little at a time.
+#ifndef WINDHOVER_IO_REMINDER_H_
+#define WINDHOVER_IO_REMINDER_H_
+
+#include <chrono>
+#include <utility>
+
+#include "windhover/io/alarm.h"
+
+namespace windhover {
+
+// Invariant: it is set from set() until what it reminds of is called, or it is cancelled; being set
+// again meanwhile changes nothing. The endpoint's thread.
+class Reminder {
+ public:
+  Reminder(IoContext& io, Counters<IoCounter>& counters) : alarm_(io, counters) {}
+
+  bool is_set() const noexcept { return set_; }
+  // Calls function() then, which may set it again; not when it was cancelled.
+  template <class Function>
+  void set(std::chrono::nanoseconds time, Function function) {
+    if (set_) return;
+    set_ = true;
+    alarm_.after(time, [this, function = std::move(function)](const ErrorCode& error) mutable {
+      set_ = false;
+      if (!error) function();
+    });
+  }
+  void cancel() noexcept { alarm_.cancel(); }
+  void warm_up() { alarm_.warm_up(); }
+
+ private:
+  Alarm alarm_;
+  bool set_ = false;
+};
+
+// Work that others must not wait for. Invariant: between two pieces kPause passes, in which the
+// thread does what else there is. The endpoint's thread.
+class Piecework {
+ public:
+  static constexpr std::chrono::microseconds kPause{100};
+
+  Piecework(IoContext& io, Counters<IoCounter>& counters) : next_(io, counters) {}
+
+  // Does a piece now, and another one after a pause as long as piece() says that there is more.
+  // Nothing while it is at it.
+  template <class Piece>
+  void begin(Piece piece) {
+    if (next_.is_set() || !piece()) return;
+    next_.set(kPause, [this, piece = std::move(piece)] { begin(piece); });
+  }
+  void cancel() noexcept { next_.cancel(); }
+  void warm_up() { next_.warm_up(); }
+
+ private:
+  Reminder next_;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_REMINDER_H_
