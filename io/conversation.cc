@@ -4,33 +4,111 @@
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"
-#include "windhover/io/model_directory.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
+namespace {
+
+// Whether a peer with these roles on the model that it speaks of may. `needed` is set where it may
+// not; 0 stands for any role. Who asks with keys brings half a row, or
+// a whole one where silence is an outcome.
+bool may(const RequestView& request, RoleSet roles, const PeerRights& rights,
+         Role& needed) noexcept {
+  switch (request.kind) {
+    case RequestKind::kObserve:
+    case RequestKind::kOutcome:
+    case RequestKind::kProducerStatus:
+      needed = Role::kObserve;
+      return roles.has(needed);
+    case RequestKind::kPredict:
+      needed =
+          request.predict.keys.count > 0 && roles.has(Role::kQuery) ? Role::kObserve : Role::kQuery;
+      return roles.has(needed);
+    case RequestKind::kPosteriorSummary:
+    case RequestKind::kDraws:
+      needed = Role::kQuery;
+      return roles.has(needed);
+    case RequestKind::kTakeCheckpoint:
+    case RequestKind::kChangeModel:
+      needed = Role::kAdmin;
+      return roles.has(needed);
+    case RequestKind::kHostModel:
+      needed = Role::kAdmin;
+      return rights.everywhere().has(needed);
+    default:
+      return roles.any();
+  }
+}
+
+// Whether this endpoint answers such questions.
+bool answers(const ConversationContext& context, RequestKind kind) noexcept {
+  switch (kind) {
+    case RequestKind::kUnknown:
+    case RequestKind::kObserve:
+    case RequestKind::kOutcome:
+    case RequestKind::kProducerStatus:
+      return false;
+    case RequestKind::kStatus:
+      return true;
+    default:
+      return !context.rows_only;
+  }
+}
+
+WelcomeReply welcome_to(const ModelContext& about, Durability durability,
+                        const Limits& limits) noexcept {
+  const ServedModel& model = *about.model;
+  WelcomeReply welcome;
+  welcome.features = model.limits.features;
+  welcome.dimension = model.limits.dimension;
+  welcome.frame_cap = limits.frame_cap;
+  welcome.reply_cap = model.limits.reply_cap;
+  welcome.max_rows = model.limits.max_rows;
+  welcome.max_nonzeros = model.limits.max_nonzeros;
+  welcome.max_query_rows = model.limits.max_query_rows;
+  // Also while the log is being learned again.
+  welcome.head = std::max(model.engine->head(), model.log.durable_head.load());
+  welcome.fingerprint = model.engine->fingerprint();
+  welcome.model = model_kind(model.engine->config().model.name);
+  welcome.classes = model.limits.classes;
+  welcome.network = find_model(model.engine->config().model.name)->network;
+  welcome.observes = about.producers != nullptr;
+  welcome.instance_id = model.instance_id;
+  welcome.durability = durability;
+  welcome.durable_through = model.log.durable_head.load(std::memory_order_acquire);
+  welcome.model_name = model.name();
+  welcome.takes_keys = model.limits.pending_keys > 0;
+  welcome.takes_offsets = model.engine->config().model.offset;
+  welcome.takes_weights = model.engine->config().model.weight;
+  welcome.takes_trials = model.engine->config().model.has_trials();
+  if (welcome.observes) {
+    welcome.max_producers = static_cast<std::uint32_t>(about.producers->claims_per_connection());
+    welcome.forgotten = about.producers->forgotten();
+    welcome.forgets_drawn = true;
+    welcome.start_id = model.start_id;
+  }
+  return welcome;
+}
+
+}  // namespace
 
 void Conversation::begin(const Credential& peer, PlaceKind place) noexcept {
   rights_.begin(context_.state->access, peer);
   place_ = place;
   about_ = nullptr;
-  producer_ = nullptr;
-  durability_ = Durability::kMemory;
-  acks_.clear();
+  rows_.begin();
 }
 
 void Conversation::end() noexcept {
-  if (context_.long_predict != nullptr) context_.long_predict->abandon(this);
-  if (about_ != nullptr) about_->queries->forget(this);
-  if (observes()) about_->producers->release(claims_);
-  leave_line();
-  producer_ = nullptr;
+  questions_.end(about_);
+  rows_.end();
 }
 
 bool Conversation::leave(const ModelContext& gone, ReplyBuffer& replies) noexcept {
   if (about_ != &gone) return false;
   refuse_and_close(Refusal::kUnknownModel, context_.count(), replies);
   end();
-  acks_.clear();
+  rows_.begin();
   about_ = nullptr;
   return true;
 }
@@ -39,11 +117,8 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
                                         std::int64_t budget) noexcept {
   Counters<IoCounter>& counters = context_.state->counters;
   Turn turn;
-  budget_ = budget;
-  spent_ = 0;
-  questions_ = 0;
-  turn_ends_ns_ = 0;
-  turn_ns_ = 0;
+  questions_.begin_turn(budget);
+  rows_.begin_turn();
   RequestView request;
   for (;;) {
     const FrameScan scan =
@@ -58,7 +133,7 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
                           ok(decode_request(scan.frame, request));
     // Only an acknowledgement may follow one that waits for the disk.
     const bool observes = readable && brings_rows(request.kind);
-    if (!observes && !settled(replies, turn.end)) break;
+    if (!observes && !rows_.acks().settle(replies, turn.end)) break;
     if (scan.kind == FrameScan::kTooLarge) {
       counters.add(IoCounter::kOversizedFrames);
       refuse_and_close(refusal_of(Status::kTooLarge), context_.state->limits.frame_cap, replies);
@@ -87,44 +162,28 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
     counters.add(IoCounter::kFrames);
     if (turn.end != TurnEnd::kNeedInput) break;
   }
-  turn.cost = spent_;
-  turn.questions = questions_;
+  turn.cost = questions_.spent();
+  turn.questions = questions_.answered();
   return turn;
 }
 
-// Whether it may be handled in this turn. Rows may; what is done at once may until a whole turn is
-// spent, also where no question may be answered.
+// Whether it may be handled in this turn. Rows may.
 bool Conversation::may_cost(const RequestView& request) const noexcept {
   switch (request.kind) {
     case RequestKind::kObserve:
     case RequestKind::kOutcome:
-      return observes() || spent_ < kTurnNs;
+      return rows_.is_on() || questions_.may_go_on();
     case RequestKind::kHello:
     case RequestKind::kProducerStatus:
     case RequestKind::kUnknown:
-      return spent_ < kTurnNs;
+      return questions_.may_go_on();
     default:
-      return spent_ < budget_ || about_ == nullptr;
-  }
-}
-
-// Whether this endpoint answers such questions.
-bool Conversation::answers(RequestKind kind) const noexcept {
-  switch (kind) {
-    case RequestKind::kUnknown:
-    case RequestKind::kObserve:
-    case RequestKind::kOutcome:
-    case RequestKind::kProducerStatus:
-      return false;
-    case RequestKind::kStatus:
-      return true;
-    default:
-      return !context_.rows_only;
+      return questions_.may_ask() || about_ == nullptr;
   }
 }
 
 TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies) noexcept {
-  if (!brings_rows(request.kind) || !observes()) spent_ += QuestionCost::kFrameNs;
+  if (!brings_rows(request.kind) || !rows_.is_on()) questions_.charge(QuestionCost::kFrameNs);
   if (request.kind == RequestKind::kHello) return hello(request.id, request.hello, replies);
   if (about_ == nullptr) {
     context_.state->counters.add(IoCounter::kHelloMissing);
@@ -136,22 +195,24 @@ TurnEnd Conversation::dispatch(const RequestView& request, ReplyBuffer& replies)
                      request.id);
     return TurnEnd::kClose;
   }
-  if (Role needed{}; !may(request, needed)) return not_permitted(request, needed, replies);
-  if (request.kind == RequestKind::kObserve && observes()) {
-    return observe(request.id, request.observe, replies);
+  if (Role needed{}; !may(request, roles_on(about_), rights_, needed)) {
+    return not_permitted(request, needed, replies);
   }
-  if (request.kind == RequestKind::kOutcome && observes()) {
-    return outcome(request.id, request.outcome, replies);
+  if (request.kind == RequestKind::kObserve && rows_.is_on()) {
+    return rows_.observe(request.id, request.observe, replies);
   }
-  if (request.kind == RequestKind::kProducerStatus && observes()) {
-    return producer_status(request.id, request.producer_status.producer, replies);
+  if (request.kind == RequestKind::kOutcome && rows_.is_on()) {
+    return rows_.outcome(request.id, request.outcome, replies);
   }
-  if (!answers(request.kind)) {
+  if (request.kind == RequestKind::kProducerStatus && rows_.is_on()) {
+    return rows_.producer_status(request.id, request.producer_status.producer, replies);
+  }
+  if (!answers(context_, request.kind)) {
     context_.state->counters.add(IoCounter::kUnsupportedRequests);
     refuse(request.id, refusal_of(Status::kUnsupported), kProtocolVersion, replies);
     return TurnEnd::kNeedInput;
   }
-  return query(request, replies);
+  return questions_.answer(request, *about_, rights_, replies);
 }
 
 TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
@@ -159,6 +220,8 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
   if (!hello.token.empty()) rights_.show_token(hello.token);
   ModelContext* const named = context_.find(hello.model);
   const auto asked = static_cast<Durability>(hello.durability);
+  // Who has no role anywhere does not learn which models there are either.
+  const RoleSet roles = named != nullptr ? roles_on(named) : rights_.anywhere();
   Refusal refusal = Refusal::kNone;
   std::uint64_t number = 0;
   IoCounter counter = IoCounter::kHelloRefused;
@@ -166,7 +229,7 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
       hello.durability > static_cast<std::uint32_t>(Durability::kLogged)) {
     refusal = refusal_of(Status::kUnsupported);
     number = kProtocolVersion;
-  } else if (!may_come(named)) {
+  } else if (!roles.any()) {
     counter = IoCounter::kNotPermitted;
     refusal = refusal_of(Status::kNotPermitted);
   } else if (!may_stay()) {
@@ -192,109 +255,24 @@ TurnEnd Conversation::hello(std::uint64_t id, const HelloRequest& hello,
   }
   if (named != about_) end();  // what it spoke for was another model's
   about_ = named;
-  durability_ = asked == Durability::kUnspecified ? named->model->durability : asked;
-  welcome(id, replies);
-  return TurnEnd::kNeedInput;
-}
-
-void Conversation::welcome(std::uint64_t id, ReplyBuffer& replies) noexcept {
-  const ServedModel& model = *about_->model;
-  WelcomeReply welcome;
-  welcome.features = model.limits.features;
-  welcome.dimension = model.limits.dimension;
-  welcome.frame_cap = context_.state->limits.frame_cap;
-  welcome.reply_cap = model.limits.reply_cap;
-  welcome.max_rows = model.limits.max_rows;
-  welcome.max_nonzeros = model.limits.max_nonzeros;
-  welcome.max_query_rows = model.limits.max_query_rows;
-  // Also while the log is being learned again.
-  welcome.head = std::max(model.engine->head(), model.log.durable_head.load());
-  welcome.fingerprint = model.engine->fingerprint();
-  welcome.model = model_kind(model.engine->config().model.name);
-  welcome.classes = model.limits.classes;
-  welcome.network = find_model(model.engine->config().model.name)->network;
-  welcome.observes = observes();
-  welcome.instance_id = model.instance_id;
-  welcome.durability = durability_;
-  welcome.durable_through = model.log.durable_head.load(std::memory_order_acquire);
-  welcome.model_name = model.name();
-  welcome.takes_keys = model.limits.pending_keys > 0;
-  welcome.takes_offsets = model.engine->config().model.offset;
-  welcome.takes_weights = model.engine->config().model.weight;
-  welcome.takes_trials = model.engine->config().model.has_trials();
-  if (welcome.observes) {
-    welcome.max_producers = static_cast<std::uint32_t>(about_->producers->claims_per_connection());
-    welcome.forgotten = about_->producers->forgotten();
-    welcome.forgets_drawn = true;
-    welcome.start_id = model.start_id;
-  }
+  const Durability given = asked == Durability::kUnspecified ? named->model->durability : asked;
+  rows_.enter(*named, given);
+  const WelcomeReply welcome = welcome_to(*named, given, context_.state->limits);
   replies.append(encode(id, welcome, replies.room()));
-}
-
-// The handler of the model that answers: of a question about the posterior it may be another one.
-QueryHandler& ConversationContext::handler(const ModelContext& about,
-                                           RequestKind kind) const noexcept {
-  const bool posterior = kind == RequestKind::kPredict || kind == RequestKind::kPosteriorSummary ||
-                         kind == RequestKind::kDraws;
-  if (!posterior) return *about.queries;
-  return *models[about.model->answered_by.load(std::memory_order_relaxed)].queries;
-}
-
-TurnEnd Conversation::directory(const RequestView& request, ReplyBuffer& replies) noexcept {
-  if (replies.room().size() < kStatusReplyBound + kSmallReplyBound) return TurnEnd::kNeedRoom;
-  const std::span<std::byte> room = replies.room();
-  const std::int64_t begin_ns = context_.state->clock->now_ns();
-  replies.append(answer_about_models(request, context_, rights_, *about_, room));
-  context_.state->counters.add(IoCounter::kQueries);
-  const std::int64_t end_ns = context_.state->clock->now_ns();
-  spend(end_ns - begin_ns, begin_ns, end_ns);
   return TurnEnd::kNeedInput;
-}
-
-TurnEnd Conversation::query(const RequestView& request, ReplyBuffer& replies) noexcept {
-  if (about_models(request.kind)) return directory(request, replies);
-  QueryHandler& queries = context_.handler(*about_, request.kind);
-  const std::size_t bound = queries.reply_bound(request);
-  if (replies.room().size() < bound + kSmallReplyBound) return TurnEnd::kNeedRoom;
-  const std::int64_t cost = queries.cost(request);
-  const bool in_pieces = context_.long_predict != nullptr && request.kind == RequestKind::kPredict;
-  if (in_pieces && cost > kTurnNs) return long_query(queries, request, replies);
-  const auto answer = queries.answer(request, *about_->model, this, replies.room());
-  replies.append(answer.bytes);
-  ++questions_;
-  spend(cost, answer.begin_ns, answer.end_ns);
-  return TurnEnd::kNeedInput;
-}
-
-TurnEnd Conversation::long_query(QueryHandler& queries, const RequestView& request,
-                                 ReplyBuffer& replies) noexcept {
-  LongPredict& place = *context_.long_predict;
-  if (place.asker() != nullptr && place.asker() != this) return TurnEnd::kPlace;
-  const auto piece =
-      queries.answer_piece(request, *about_->model, place, this, budget_ - spent_, replies.room());
-  spend(piece.cost, piece.begin_ns, piece.end_ns);
-  if (piece.bytes == 0) return TurnEnd::kQuestion;
-  replies.append(piece.bytes);
-  ++questions_;
-  return TurnEnd::kNeedInput;
-}
-
-// The estimate is what is charged; the turn is over as well when it has lasted long enough.
-void Conversation::spend(std::int64_t cost, std::int64_t begin_ns, std::int64_t end_ns) noexcept {
-  spent_ += cost;
-  if (turn_ends_ns_ == 0) turn_ends_ns_ = begin_ns + kTurnNs;
-  if (end_ns >= turn_ends_ns_) budget_ = std::min(budget_, spent_);
-}
-
-void Conversation::refuse(std::uint64_t id, Refusal reason, std::uint64_t number,
-                          ReplyBuffer& replies) noexcept {
-  replies.append(encode(id, RefusalReply{reason, number, false}, replies.room()));
 }
 
 void Conversation::refuse_and_close(Refusal reason, std::uint64_t number, ReplyBuffer& replies,
                                     std::uint64_t id) noexcept {
   flush_acknowledgements(replies);
-  replies.append(encode(id, RefusalReply{reason, number, true}, replies.room()));
+  refuse(id, reason, number, replies, true);
+}
+
+void Conversation::give_up(ReplyBuffer& replies) noexcept {
+  const Refusal reason = rows_.why_it_waits();
+  flush_acknowledgements(replies);
+  rows_.acks().forget();
+  refuse_and_close(reason, 0, replies);
 }
 
 }  // namespace windhover

@@ -1,6 +1,7 @@
 // Which model a conversation is about, and what its peer may do.
 #include <algorithm>
 
+#include "windhover/io/codec.h"
 #include "windhover/io/conversation.h"
 
 namespace windhover {
@@ -19,9 +20,9 @@ std::size_t ConversationContext::count() const noexcept {
       models, [](const ModelContext& context) { return context.model != nullptr; }));
 }
 
-// Who has no role anywhere does not learn which models there are either.
-bool Conversation::may_come(const ModelContext* named) noexcept {
-  return named != nullptr ? roles_on(named).any() : rights_.anywhere().any();
+void refuse(std::uint64_t id, Refusal reason, std::uint64_t number, ReplyBuffer& replies,
+            bool closes) noexcept {
+  replies.append(encode(id, RefusalReply{reason, number, closes}, replies.room()));
 }
 
 // Where it may have so many connections as there are; `most` is that otherwise. Who is nobody's
@@ -36,12 +37,6 @@ bool Conversation::has_place(std::uint64_t& most) const noexcept {
   return false;
 }
 
-// Whose the producers are that it speaks for. What comes over HTTP says who sent it.
-ProducerOwner Conversation::owner() noexcept {
-  if (rights_.is_host()) return about_->model->over_http.owner();
-  return rights_.owner(context_.state->limits.connection);
-}
-
 // One that has come when all is taken: an admin stays, if there is none already.
 bool Conversation::may_stay() noexcept {
   if (place_ == PlaceKind::kEverybodys) return true;
@@ -53,50 +48,20 @@ bool Conversation::may_stay() noexcept {
   return place_ != PlaceKind::kAdmins;
 }
 
-// `needed` is set where it may not; 0 stands for any role. Who asks with keys brings half a row, or
-// a whole one where silence is an outcome.
-bool Conversation::may(const RequestView& request, Role& needed) noexcept {
-  const RoleSet roles = roles_on(about_);
-  switch (request.kind) {
-    case RequestKind::kObserve:
-    case RequestKind::kOutcome:
-    case RequestKind::kProducerStatus:
-      needed = Role::kObserve;
-      return roles.has(needed);
-    case RequestKind::kPredict:
-      needed =
-          request.predict.keys.count > 0 && roles.has(Role::kQuery) ? Role::kObserve : Role::kQuery;
-      return roles.has(needed);
-    case RequestKind::kPosteriorSummary:
-    case RequestKind::kDraws:
-      needed = Role::kQuery;
-      return roles.has(needed);
-    case RequestKind::kTakeCheckpoint:
-    case RequestKind::kChangeModel:
-      needed = Role::kAdmin;
-      return roles.has(needed);
-    case RequestKind::kHostModel:
-      needed = Role::kAdmin;
-      return rights_.everywhere().has(needed);
-    default:
-      return roles.any();
-  }
-}
-
 // Who has no role any more is let go.
 TurnEnd Conversation::not_permitted(const RequestView& request, Role needed,
                                     ReplyBuffer& replies) noexcept {
   TurnEnd why_not = TurnEnd::kNeedInput;
-  if (!settled(replies, why_not)) return why_not;
-  leave_line();
+  if (!rows_.acks().settle(replies, why_not)) return why_not;
+  rows_.leave_line();
   const auto number = static_cast<std::uint64_t>(needed);
   const Refusal reason = refusal_of(Status::kNotPermitted);
   const bool closing = !roles_on(about_).any();
-  if (request.kind == RequestKind::kObserve && observes()) {
-    count_refused(request.observe.batch.rows);
+  if (request.kind == RequestKind::kObserve && rows_.is_on()) {
+    rows_.count_refused(request.observe.batch.rows);
   }
-  if (request.kind == RequestKind::kOutcome && observes()) {
-    count_refused(request.outcome.keys.count);
+  if (request.kind == RequestKind::kOutcome && rows_.is_on()) {
+    rows_.count_refused(request.outcome.keys.count);
   }
   context_.state->counters.add(IoCounter::kNotPermitted);
   if (closing) {

@@ -27,8 +27,8 @@ void EndpointWaits::for_tokens() noexcept {
 
 // From the session that is first in line on, round about: every one has its turn.
 void EndpointWaits::retry() noexcept {
-  const auto first =
-      std::ranges::find_if(sessions_, &Conversation::first_in_line, &Session::conversation);
+  const auto first = std::ranges::find_if(
+      sessions_, [](const Session& s) { return s.conversation().rows().first_in_line(); });
   leave_lines();
   const auto offset = first == sessions_.end() ? 0 : first - sessions_.begin();
   for (std::size_t i = 0; i < sessions_.size(); ++i) {

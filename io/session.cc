@@ -46,7 +46,7 @@ Occupant Session::occupant() const noexcept {
 
 void Session::leave_line_when_done() noexcept {
   const bool waits = stage_ == Stage::kHere && stopped_by_ == TurnEnd::kWindowFull;
-  if (!waits) conversation_.leave_line();
+  if (!waits) conversation_.rows().leave_line();
 }
 
 void Session::begin(Stream&& socket, PlaceKind place) noexcept {
@@ -73,7 +73,7 @@ void Session::begin(Stream&& socket, PlaceKind place) noexcept {
 
 void Session::read() noexcept {
   WINDHOVER_CHECK(!read_.under_way);
-  const std::size_t turn = conversation_.observes() ? kReadBytes : kQuestionBytes;
+  const std::size_t turn = conversation_.rows().is_on() ? kReadBytes : kQuestionBytes;
   const std::size_t most = conversation_.is_greeted() ? meter_.most_bytes(turn) : turn;
   const std::span<std::byte> room = input_.make_room(most);
   read_.under_way = true;
@@ -88,7 +88,7 @@ bool Session::is_over_limits() noexcept {
   meter_.take_up(conversation_.new_limits(), context_.state->limits.connection);
   if (!meter_.is_on() || drain_.on || !conversation_.is_greeted()) return false;
   // What others wait for is not held up: room in the window, the place of a long question.
-  if (deadlines_.room_since_ns() != 0 || conversation_.is_answering()) return false;
+  if (deadlines_.room_since_ns() != 0 || conversation_.questions().is_answering()) return false;
   const std::int64_t now_ns = context_.state->now_ns();
   if (meter_.wait_ns(now_ns) == 0) return false;
   if (throttled_since_ns_ == 0) {

@@ -27,10 +27,11 @@ void Session::check_timeouts(std::int64_t now_ns) noexcept {
     counters.add(IoCounter::kTlsTimeouts);
     return abort();
   }
-  const bool log = conversation_.waits_for_log();
-  if (here && deadlines_.has_waited_long(log, conversation_.durable_frames(), limits, now_ns)) {
+  const Acknowledgements& acks = conversation_.rows().acks();
+  const bool log = acks.wait_for_log();
+  if (here && deadlines_.has_waited_long(log, acks.durable_frames(), limits, now_ns)) {
     counters.add(IoCounter::kWaitTimeouts);
-    conversation_.give_up(conversation_.why_it_waits(), outgoing_.buffer());
+    conversation_.give_up(outgoing_.buffer());
     return say_goodbye();
   }
   const PeerDeadlines::Doing doing = {.handles = here,

@@ -29,7 +29,7 @@ void Session::say_goodbye() noexcept {
 
 // What the disk has not confirmed yet is said before the connection closes.
 void Session::linger_when_settled() noexcept {
-  if (conversation_.waits_for_log()) return;
+  if (conversation_.rows().acks().wait_for_log()) return;
   // A peer that has long been quiet is not about to send, so closing at once resets nothing.
   const bool quiet = drain_.on && context_.state->now_ns() - deadlines_.heard_ns() > kQuietNs &&
                      socket_->available() == 0;

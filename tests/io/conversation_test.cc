@@ -9,6 +9,7 @@ using testing::observe_of;
 using testing::Peer;
 using testing::predict_of;
 using testing::Shared;
+using testing::small_engine;
 
 // Endpoints bind a model that comes between two requests: what it shares with others, megabytes of
 // it where answers are large, is not written anew.

@@ -1,20 +1,44 @@
-// Rows in a conversation: whether they may be judged, and what becomes of them.
+#include "windhover/io/row_intake.h"
+
 #include <algorithm>
 
-#include "windhover/io/conversation.h"
+#include "windhover/io/codec.h"
 
 namespace windhover {
 
+void RowIntake::begin() noexcept {
+  about_ = nullptr;
+  producer_ = nullptr;
+  acks_.begin();
+}
+
+void RowIntake::enter(ModelContext& about, Durability durability) noexcept {
+  about_ = about.producers != nullptr ? &about : nullptr;
+  acks_.enter(about, durability);
+}
+
+void RowIntake::end() noexcept {
+  if (is_on()) about_->producers->release(claims_);
+  leave_line();
+  producer_ = nullptr;
+}
+
 // The clock is looked at once a turn: silence is told in seconds.
-std::int64_t Conversation::turn_ns() noexcept {
-  if (turn_ns_ == 0) turn_ns_ = context_.state->clock->now_ns();
+std::int64_t RowIntake::turn_ns() noexcept {
+  if (turn_ns_ == 0) turn_ns_ = context_.state->now_ns();
   return turn_ns_;
+}
+
+// Whose the producers are that it speaks for. What comes over HTTP says who sent it.
+ProducerOwner RowIntake::owner() noexcept {
+  if (rights_.is_host()) return about_->model->over_http.owner();
+  return rights_.owner(context_.state->limits.connection);
 }
 
 // Whether rows of this producer, from this sequence number on, may be judged now. Changes nothing:
 // a frame that is refused, or waits for the window, claims nothing.
-Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntry*& entry,
-                                     std::uint64_t& number) noexcept {
+Refusal RowIntake::check_sequence(const ObserveRequest& request, ProducerEntry*& entry,
+                                  std::uint64_t& number) noexcept {
   ProducerTable& table = *about_->producers;
   const bool same = producer_ != nullptr && producer_->producer == request.producer;
   if (request.producer == kNoProducer) return refusal_of(Status::kInvalidArgument);
@@ -42,10 +66,10 @@ Refusal Conversation::check_sequence(const ObserveRequest& request, ProducerEntr
 
 // Whether whatever becomes of a frame can be told, and kept where there is a log. Where the log has
 // no room, or is not learned again yet, it waits as for the window.
-bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept {
-  if (acks_.full()) flush_acknowledgements(replies);
-  if (acks_.full()) {
-    why_not = waits_for_log() ? TurnEnd::kLogBehind : TurnEnd::kNeedRoom;
+bool RowIntake::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept {
+  if (acks_.is_full()) acks_.flush(replies);
+  if (acks_.is_full()) {
+    why_not = acks_.wait_for_log() ? TurnEnd::kLogBehind : TurnEnd::kNeedRoom;
     return false;
   }
   if (about_->feed == nullptr || about_->feed->has_room(rows)) return true;
@@ -58,8 +82,8 @@ bool Conversation::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& 
 // Hands the rows that are not duplicates to the engine. False: the window has no room, or others
 // wait for it.
 template <class Take>
-bool Conversation::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& result,
-                         Take&& take) noexcept {
+bool RowIntake::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& result,
+                      Take&& take) noexcept {
   frame.head = about_->model->engine->head();
   if (rows == frame.duplicate) return true;
   // Room that others took as it comes would never be enough for a large frame.
@@ -81,20 +105,20 @@ bool Conversation::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& 
 }
 
 // REQUIRES: may_judge(). Its number is feed->pushed() then.
-void Conversation::log(const JudgedFrame& frame) noexcept {
+void RowIntake::log(const JudgedFrame& frame) noexcept {
   about_->feed->push(
       {0, frame.producer, frame.next, frame.accepted, frame.refused, frame.duplicate, frame.head});
 }
 
 // Keys and what happened. They need no numbers of a producer: a key sent again is a duplicate, or
 // unknown, and its row is never there twice.
-TurnEnd Conversation::outcome(std::uint64_t id, const OutcomeQuery& query,
-                              ReplyBuffer& replies) noexcept {
+TurnEnd RowIntake::outcome(std::uint64_t id, const OutcomeQuery& query,
+                           ReplyBuffer& replies) noexcept {
   const std::uint64_t rows = query.keys.count;
   TurnEnd why_not = TurnEnd::kNeedInput;
   const ModelLimits& limits = about_->model->limits;
   if (limits.pending_keys == 0 || rows > limits.max_rows) {
-    if (!settled(replies, why_not)) return why_not;
+    if (!acks_.settle(replies, why_not)) return why_not;
     count_refused(rows);
     const bool large = limits.pending_keys > 0;
     refuse(id, refusal_of(large ? Status::kTooLarge : Status::kKeyNotTaken),
@@ -112,7 +136,7 @@ TurnEnd Conversation::outcome(std::uint64_t id, const OutcomeQuery& query,
   if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
   count(frame);
   if (about_->feed != nullptr && frame.accepted > 0) log(frame);
-  acknowledge(frame, result, true);
+  acks_.add(frame, result, refused_, true);
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;
 }
 
@@ -136,8 +160,8 @@ bool settle_labels(const ModelContext& about, ServerState& state) noexcept {
   return result.timed_out > 0;
 }
 
-TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
-                              ReplyBuffer& replies) noexcept {
+TurnEnd RowIntake::observe(std::uint64_t id, const ObserveRequest& request,
+                           ReplyBuffer& replies) noexcept {
   const std::uint64_t rows = request.batch.rows;
   TurnEnd why_not = TurnEnd::kNeedInput;
   if (!may_judge(rows, replies, why_not)) return why_not;
@@ -147,7 +171,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   ObserveResult result;
   if (rows == 0) {
     if (frame.producer != 0) frame.next = about_->producers->at(frame.producer).next;
-    acknowledge(frame, result);
+    acks_.add(frame, result, refused_, false);
     return TurnEnd::kNeedInput;
   }
   ProducerEntry* producer = nullptr;
@@ -155,8 +179,9 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     std::uint64_t number = 0;
     const Refusal refusal = check_sequence(request, producer, number);
     if (refusal != Refusal::kNone) {
-      if (!settled(replies, why_not)) return why_not;
-      return refuse_frame(id, rows, refusal, number, replies);
+      if (!acks_.settle(replies, why_not)) return why_not;
+      refuse_frame(id, rows, refusal, number, replies);
+      return TurnEnd::kNeedInput;
     }
     if (producer->next > request.first_sequence) {
       frame.duplicate = std::min(rows, producer->next - request.first_sequence);
@@ -179,7 +204,7 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
     if (spoken.taken_over) context_.state->counters.add(IoCounter::kProducersTakenOver);
     if (spoken.forgot) context_.state->counters.add(IoCounter::kProducersForgotten);
     producer = producer_ = &spoken.entry;
-    if (producer->frames <= durable_frames()) producer->durable_next = producer->next;
+    if (producer->frames <= acks_.durable_frames()) producer->durable_next = producer->next;
     frame.next = producer->next = std::max(producer->next, request.first_sequence + rows);
   }
   count(frame);
@@ -190,16 +215,64 @@ TurnEnd Conversation::observe(std::uint64_t id, const ObserveRequest& request,
   // A request over HTTP speaks for a producer as long as it lasts: otherwise a few peers of HTTP
   // would take all that its one connection may speak for.
   if (rights_.is_host()) about_->producers->release(claims_);
-  acknowledge(frame, result);
+  acks_.add(frame, result, refused_, false);
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;  // others have waited as well
 }
 
-void Conversation::count(const JudgedFrame& frame) noexcept {
+void RowIntake::count(const JudgedFrame& frame) noexcept {
   Counters<IoCounter>& counters = context_.state->counters;
   counters.add(IoCounter::kRowsReceived, frame.accepted + frame.refused + frame.duplicate);
   counters.add(IoCounter::kRowsAccepted, frame.accepted);
   if (frame.refused > 0) counters.add(IoCounter::kRowsRefused, frame.refused);
   if (frame.duplicate > 0) counters.add(IoCounter::kRowsDuplicate, frame.duplicate);
+}
+
+TurnEnd RowIntake::producer_status(std::uint64_t id, std::uint64_t producer,
+                                   ReplyBuffer& replies) noexcept {
+  if (producer == 0) {
+    refuse(id, refusal_of(Status::kInvalidArgument), 0, replies);
+    return TurnEnd::kNeedInput;
+  }
+  const ProducerEntry& entry = about_->producers->at(producer);
+  if (about_->feed != nullptr && !about_->feed->is_open()) return TurnEnd::kWindowFull;
+  const bool logged = about_->model->durability == Durability::kLogged;
+  const bool all_durable = entry.frames <= acks_.durable_frames();
+  const ProducerStatusReply reply = {producer,
+                                     entry.producer != 0,
+                                     entry.next,
+                                     !logged       ? 0
+                                     : all_durable ? entry.next
+                                                   : entry.durable_next,
+                                     about_->producers->live(entry, turn_ns()),
+                                     about_->producers->forgotten()};
+  replies.append(encode(id, reply, replies.room()));
+  context_.state->counters.add(IoCounter::kQueries);
+  return TurnEnd::kNeedInput;
+}
+
+void RowIntake::count_refused(std::uint64_t rows) noexcept {
+  context_.state->counters.add(IoCounter::kRowsReceived, rows);
+  context_.state->counters.add(IoCounter::kRowsRefused, rows);
+}
+
+void RowIntake::refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason,
+                             std::uint64_t number, ReplyBuffer& replies) noexcept {
+  Counters<IoCounter>& counters = context_.state->counters;
+  const bool sequence =
+      reason == Refusal::kSequenceGap || reason == refusal_of(Status::kInvalidArgument);
+  const bool full = reason == Refusal::kTableFull;
+  counters.add(full && number == about_->producers->capacity() ? IoCounter::kFramesRefusedTableFull
+               : full                                          ? IoCounter::kFramesRefusedShareFull
+               : sequence                                      ? IoCounter::kFramesRefusedGap
+                                                               : IoCounter::kFramesRefusedProducer);
+  count_refused(rows);
+  refuse(id, reason, number, replies);
+}
+
+Refusal RowIntake::why_it_waits() const noexcept {
+  const bool log =
+      acks_.wait_for_log() || (is_on() && about_->feed != nullptr && !about_->feed->has_room(1));
+  return refusal_of(log ? Status::kLogFull : Status::kWindowFull);
 }
 
 }  // namespace windhover
