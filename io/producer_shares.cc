@@ -19,6 +19,28 @@ void SilenceOrder::remove(std::span<ProducerEntry> entries, ProducerPlace place)
 void ProducerShares::reset() noexcept {
   for (ProducerShare& share : shares_) std::construct_at(&share);
   shares_[kOthers].identity = kOtherIdentities;
+  silent_ = SilenceOrder();
+}
+
+void ProducerShares::count(ProducerEntry& entry, std::uint32_t share) noexcept {
+  entry.share = share;
+  ++shares_[share].producers;
+  if (!is_passing(entry.producer)) ++shares_[share].lasting;
+}
+
+void ProducerShares::count_no_more(const ProducerEntry& entry) noexcept {
+  --shares_[entry.share].producers;
+  if (!is_passing(entry.producer)) --shares_[entry.share].lasting;
+}
+
+void ProducerShares::fall_silent(const ProducerEntry& entry) noexcept {
+  silent_.add(entries_, place(entry));
+  shares_[entry.share].silent.add(entries_, place(entry));
+}
+
+void ProducerShares::speak_again(const ProducerEntry& entry) noexcept {
+  silent_.remove(entries_, place(entry));
+  shares_[entry.share].silent.remove(entries_, place(entry));
 }
 
 std::uint32_t ProducerShares::find(std::uint64_t identity, std::uint32_t hint) const noexcept {

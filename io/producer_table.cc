@@ -1,7 +1,6 @@
 #include "windhover/io/producer_table.h"
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 
 #include "windhover/platform/check.h"
@@ -11,73 +10,42 @@ namespace windhover {
 ProducerTable::ProducerTable(Arena& arena, std::size_t capacity, std::size_t identities) noexcept
     : capacity_(capacity),
       entries_(arena.allocate<Entry>(capacity)),
-      slots_(arena.allocate<ProducerPlace>(std::bit_ceil(2 * capacity))),
-      shares_(arena, std::min(capacity, identities)) {}
+      index_(arena, entries_),
+      shares_(arena, entries_, std::min(capacity, identities)) {}
 
 void ProducerTable::reset(const Rules& rules) noexcept {
   WINDHOVER_CHECK(rules.claims_per_connection >= 1 &&
                   rules.claims_per_connection <= ProducerClaims::kMost);
   for (Entry& entry : entries_) std::construct_at(&entry);
-  std::fill(slots_.begin(), slots_.end(), kNoPlace);
+  index_.reset(rules.seed);
   shares_.reset();
   size_ = 0;
   lasting_ = 0;
   forgotten_ = 0;
-  silent_ = SilenceOrder();
   unknown_ = {};
   rules_ = rules;
-  rules_.seed |= 1;
-  shift_ = 64 - std::countr_zero(slots_.size());
-}
-
-// Multiplication by a random odd number and the product's highest bits: no two producers that were
-// chosen without knowing it meet more often than by chance.
-std::size_t ProducerTable::home(std::uint64_t producer) const noexcept {
-  return static_cast<std::size_t>((producer * rules_.seed) >> shift_);
-}
-
-// Where the producer's place stands, or would.
-std::size_t ProducerTable::slot_of(std::uint64_t producer) const noexcept {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = home(producer);
-  while (slots_[i] != kNoPlace && entries_[slots_[i]].producer != producer) i = (i + 1) & mask;
-  return i;
 }
 
 ProducerTable::Entry& ProducerTable::at(std::uint64_t producer) noexcept {
   WINDHOVER_CHECK(producer != 0);
-  const ProducerPlace place = slots_[slot_of(producer)];
+  const ProducerPlace place = index_.find(producer);
   return place == kNoPlace ? unknown_ : entries_[place];
 }
 
-std::uint32_t ProducerTable::share_of(const ProducerClaims& claims) const noexcept {
-  return claims.share_ = shares_.find(claims.owner_.identity, claims.share_);
-}
-
-// Whether the identity may have one more, be it for a passing one of its own that makes room.
 bool ProducerTable::share_has_room(std::uint64_t producer,
                                    const ProducerClaims& claims) const noexcept {
-  const ProducerShare& share = shares_[share_of(claims)];
-  const std::size_t most = most_of(claims);
-  if (!is_passing(producer) && !lasting_fits(share.lasting, most)) return false;
-  return share.producers < most || share.silent.oldest() != kNoPlace;
+  const ProducerShare& share = shares_[claims.share_in(shares_)];
+  return share.has_room(is_passing(producer), claims.owner_.most_of(capacity_));
 }
 
 // For one more of the share. REQUIRES: has_room().
 ProducerPlace ProducerTable::free_place(const ProducerShare& share, std::size_t most) noexcept {
   const bool own = share.producers >= most && share.silent.oldest() != kNoPlace;
   if (!own && size() < capacity_) return static_cast<ProducerPlace>(size_++);
-  const ProducerPlace place = own ? share.silent.oldest() : silent_.oldest();
+  const ProducerPlace place = own ? share.silent.oldest() : shares_.oldest();
   forget(entries_[place]);
   ++forgotten_;
   return place;
-}
-
-ProducerTable::Entry& ProducerTable::add(std::uint64_t producer,
-                                         const ProducerClaims& claims) noexcept {
-  const std::uint32_t share = share_of(claims);
-  shares_.take(share, claims.owner_.identity);
-  return add(producer, share, most_of(claims));
 }
 
 // One that nobody speaks for. REQUIRES: not known, and has_room().
@@ -86,70 +54,44 @@ ProducerTable::Entry& ProducerTable::add(std::uint64_t producer, std::uint32_t s
   WINDHOVER_CHECK(has_room());
   Entry& entry = entries_[free_place(shares_[share], most)];
   entry.producer = producer;
-  slots_[slot_of(producer)] = place(entry);
+  index_.add(producer, static_cast<ProducerPlace>(&entry - entries_.data()));
   if (!is_passing(producer)) ++lasting_;
-  count(entry, share);
-  if (is_passing(producer)) fall_silent(entry);
+  shares_.count(entry, share);
+  if (is_passing(producer)) shares_.fall_silent(entry);
   return entry;
-}
-
-void ProducerTable::count(Entry& entry, std::uint32_t share) noexcept {
-  entry.share = share;
-  ++shares_[share].producers;
-  if (!is_passing(entry.producer)) ++shares_[share].lasting;
-}
-
-void ProducerTable::count_no_more(const Entry& entry) noexcept {
-  --shares_[entry.share].producers;
-  if (!is_passing(entry.producer)) --shares_[entry.share].lasting;
 }
 
 // Whoever speaks for it has it, if there is room in its share. REQUIRES: it is in no order of
 // silence.
 void ProducerTable::move(Entry& entry, const ProducerClaims& claims) noexcept {
-  const std::uint32_t share = share_of(claims);
+  const std::uint32_t share = claims.share_in(shares_);
   if (share == entry.share || claims.owner_.identity == 0) return;
-  const std::size_t most = most_of(claims);
+  const std::size_t most = claims.owner_.most_of(capacity_);
   const bool fits = is_passing(entry.producer) || lasting_fits(shares_[share].lasting, most);
   if (!fits || shares_[share].producers >= most) return;
-  count_no_more(entry);
+  shares_.count_no_more(entry);
   shares_.take(share, claims.owner_.identity);
-  count(entry, share);
+  shares_.count(entry, share);
 }
 
-// What was pushed on by it moves back, so that every search that passes a slot finds it taken.
 void ProducerTable::forget(Entry& entry) noexcept {
-  speak_again(entry);
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t hole = slot_of(entry.producer);
-  for (std::size_t i = (hole + 1) & mask; slots_[i] != kNoPlace; i = (i + 1) & mask) {
-    const std::size_t wanted = home(entries_[slots_[i]].producer);
-    if (((i - wanted) & mask) < ((i - hole) & mask)) continue;
-    slots_[hole] = slots_[i];
-    hole = i;
-  }
-  slots_[hole] = kNoPlace;
-  count_no_more(entry);
+  shares_.speak_again(entry);
+  index_.remove(entry.producer);
+  shares_.count_no_more(entry);
   entry = {};
 }
 
-void ProducerTable::fall_silent(Entry& entry) noexcept {
-  silent_.add(entries_, place(entry));
-  shares_[entry.share].silent.add(entries_, place(entry));
-}
-
-void ProducerTable::speak_again(Entry& entry) noexcept {
-  silent_.remove(entries_, place(entry));
-  shares_[entry.share].silent.remove(entries_, place(entry));
-}
-
-// The claim that has been silent longest. REQUIRES: there is one.
-std::size_t ProducerTable::stalest(const ProducerClaims& claims) const noexcept {
-  const auto begin = claims.held_.begin();
-  const auto at =
-      std::min_element(begin, begin + static_cast<std::ptrdiff_t>(claims.size_),
-                       [](const Entry* a, const Entry* b) { return a->heard_ns < b->heard_ns; });
+std::size_t ProducerClaims::stalest() const noexcept {
+  const auto begin = held_.begin();
+  const auto at = std::min_element(
+      begin, begin + static_cast<std::ptrdiff_t>(size_),
+      [](const ProducerEntry* a, const ProducerEntry* b) { return a->heard_ns < b->heard_ns; });
   return static_cast<std::size_t>(at - begin);
+}
+
+std::size_t ProducerClaims::index_of(const ProducerEntry& entry) const noexcept {
+  const auto at = std::find(held_.begin(), held_.end(), &entry);
+  return static_cast<std::size_t>(at - held_.begin());
 }
 
 Refusal ProducerTable::may_speak(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
@@ -159,11 +101,12 @@ Refusal ProducerTable::may_speak(Entry& entry, std::uint64_t producer, ProducerC
     return Refusal::kNone;
   }
   if (!is_passing(producer) && live(entry, now_ns)) return Refusal::kProducerBusy;
-  if (entry.producer == 0 && !(may_come(producer) && share_has_room(producer, claims))) {
-    return Refusal::kTableFull;
+  if (entry.producer == 0) {
+    const bool fits = has_room() && (is_passing(producer) || lasting_fits(lasting_, capacity_));
+    if (!fits || !share_has_room(producer, claims)) return Refusal::kTableFull;
   }
   if (claims.size_ == rules_.claims_per_connection &&
-      !silent(*claims.held_[stalest(claims)], now_ns)) {
+      live(*claims.held_[claims.stalest()], now_ns)) {
     return Refusal::kTooManyProducers;
   }
   return Refusal::kNone;
@@ -171,42 +114,38 @@ Refusal ProducerTable::may_speak(Entry& entry, std::uint64_t producer, ProducerC
 
 std::size_t ProducerTable::limit(std::uint64_t producer,
                                  const ProducerClaims& claims) const noexcept {
-  return share_has_room(producer, claims) ? capacity_ : most_of(claims);
+  return share_has_room(producer, claims) ? capacity_ : claims.owner_.most_of(capacity_);
 }
 
 ProducerTable::Spoken ProducerTable::judged(Entry& known, std::uint64_t producer,
                                             ProducerClaims& claims, std::int64_t now_ns) noexcept {
   const std::uint64_t forgotten_before = forgotten_;
-  Entry& entry = known.producer == 0 ? add(producer, claims) : known;
+  const bool comes = known.producer == 0;
+  if (comes) shares_.take(claims.share_in(shares_), claims.owner_.identity);
+  Entry& entry = comes ? add(producer, claims.share_, claims.owner_.most_of(capacity_)) : known;
   const bool forgot = forgotten_ > forgotten_before;
   entry.heard_ns = now_ns;
   if (entry.owner == &claims) return {entry};
   const bool passing = is_passing(producer);
   const bool taken_over = entry.owner != nullptr && !passing;
-  if (entry.owner != nullptr) give_up(entry);
-  if (passing) speak_again(entry);
+  if (entry.owner != nullptr) give_up(*entry.owner, entry.owner->index_of(entry));
+  if (passing) shares_.speak_again(entry);
   move(entry, claims);
-  if (claims.size_ == rules_.claims_per_connection) give_up(claims, stalest(claims));
+  if (claims.size_ == rules_.claims_per_connection) give_up(claims, claims.stalest());
   claims.held_[claims.size_++] = &entry;
   entry.owner = &claims;
   return {entry, taken_over, forgot};
 }
 
 bool ProducerTable::live(const Entry& entry, std::int64_t now_ns) const noexcept {
-  return entry.owner != nullptr && !silent(entry, now_ns);
+  return entry.owner != nullptr && now_ns - entry.heard_ns < rules_.silence_ns;
 }
 
 void ProducerTable::give_up(ProducerClaims& claims, std::size_t index) noexcept {
   Entry& entry = *claims.held_[index];
   entry.owner = nullptr;
   claims.held_[index] = claims.held_[--claims.size_];
-  if (is_passing(entry.producer)) fall_silent(entry);
-}
-
-void ProducerTable::give_up(Entry& entry) noexcept {
-  ProducerClaims& claims = *entry.owner;
-  const auto at = std::find(claims.held_.begin(), claims.held_.end(), &entry);
-  give_up(claims, static_cast<std::size_t>(at - claims.held_.begin()));
+  if (is_passing(entry.producer)) shares_.fall_silent(entry);
 }
 
 void ProducerTable::release(ProducerClaims& claims) noexcept {
@@ -233,8 +172,8 @@ Status ProducerTable::set(std::uint64_t producer, std::uint64_t next,
   Entry& entry = known.producer == 0 ? add(producer, share) : known;
   entry.next = entry.durable_next = next;
   if (!is_passing(producer)) return Status::kOk;
-  speak_again(entry);
-  fall_silent(entry);
+  shares_.speak_again(entry);
+  shares_.fall_silent(entry);
   return Status::kOk;
 }
 
@@ -247,7 +186,7 @@ void ProducerTable::show(auto&& pair) const noexcept {
     pair(entry.producer, entry.next);
   };
   if (forgotten_ > 0) pair(kNoProducer, forgotten_);
-  for (ProducerPlace i = silent_.oldest(); i != kNoPlace;
+  for (ProducerPlace i = shares_.oldest(); i != kNoPlace;
        i = entries_[i].silent[SilenceOrder::kOfAll].newer) {
     tell(entries_[i]);
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "windhover/io/producer_index.h"
 #include "windhover/io/producer_shares.h"
 #include "windhover/io/refusal.h"
 #include "windhover/platform/arena.h"
@@ -16,12 +17,6 @@
 
 namespace windhover {
 
-// Producers from this number on are passing: drawn anew for one stream, they mean nothing to
-// anybody once it has ended, and may be forgotten.
-inline constexpr std::uint64_t kFirstPassingProducer = std::uint64_t{1} << 63;
-constexpr bool is_passing(std::uint64_t producer) noexcept {
-  return producer >= kFirstPassingProducer;
-}
 // Nobody's: in a checkpoint it stands for how many have been forgotten.
 inline constexpr std::uint64_t kNoProducer = UINT64_MAX;
 // Nobody's either: in a checkpoint it says which identity those have that follow.
@@ -39,6 +34,15 @@ class ProducerClaims {
 
  private:
   friend class ProducerTable;
+  // The one that has been silent longest. REQUIRES: there is one.
+  std::size_t stalest() const noexcept;
+  // REQUIRES: it speaks for it.
+  std::size_t index_of(const ProducerEntry& entry) const noexcept;
+  // The owner's; where it has none, the one that it would get.
+  std::uint32_t share_in(const ProducerShares& shares) const noexcept {
+    return share_ = shares.find(owner_.identity, share_);
+  }
+
   std::array<ProducerEntry*, kMost> held_{};
   std::size_t size_ = 0;
   ProducerOwner owner_;
@@ -136,58 +140,24 @@ class ProducerTable {
   std::size_t claims_per_connection() const noexcept { return rules_.claims_per_connection; }
 
  private:
-  bool silent(const Entry& entry, std::int64_t now_ns) const noexcept {
-    return now_ns - entry.heard_ns >= rules_.silence_ns;
-  }
-  void give_up(ProducerClaims& claims, std::size_t index) noexcept;
-  void give_up(Entry& entry) noexcept;
-  std::size_t stalest(const ProducerClaims& claims) const noexcept;
-
-  std::size_t home(std::uint64_t producer) const noexcept;
-  std::size_t slot_of(std::uint64_t producer) const noexcept;
-
-  // Of passing ones a place more than of others.
-  static bool lasting_fits(std::size_t lasting, std::size_t places) noexcept {
-    return lasting < places - places / 16;
-  }
-  bool has_room() const noexcept { return size() < capacity_ || silent_.oldest() != kNoPlace; }
-  bool may_come(std::uint64_t producer) const noexcept {
-    return has_room() && (is_passing(producer) || lasting_fits(lasting_, capacity_));
-  }
-  std::size_t most_of(const ProducerClaims& claims) const noexcept {
-    if (claims.owner_.identity == 0) return SIZE_MAX;
-    const std::uint64_t most = claims.owner_.most;
-    return static_cast<std::size_t>(most > 0 ? most : (capacity_ + 1) / 2);
-  }
-  std::uint32_t share_of(const ProducerClaims& claims) const noexcept;
+  bool has_room() const noexcept { return size() < capacity_ || shares_.oldest() != kNoPlace; }
   bool share_has_room(std::uint64_t producer, const ProducerClaims& claims) const noexcept;
   ProducerPlace free_place(const ProducerShare& share, std::size_t most) noexcept;
   Entry& add(std::uint64_t producer, std::uint32_t share, std::size_t most = SIZE_MAX) noexcept;
-  Entry& add(std::uint64_t producer, const ProducerClaims& claims) noexcept;
   void forget(Entry& entry) noexcept;
-  void count(Entry& entry, std::uint32_t share) noexcept;
-  void count_no_more(const Entry& entry) noexcept;
   void move(Entry& entry, const ProducerClaims& claims) noexcept;
+  void give_up(ProducerClaims& claims, std::size_t index) noexcept;
   Status set(std::uint64_t producer, std::uint64_t next, std::uint32_t share) noexcept;
   void show(auto&& pair) const noexcept;
 
-  // Of passing producers that nobody speaks for.
-  void fall_silent(Entry& entry) noexcept;
-  void speak_again(Entry& entry) noexcept;
-  ProducerPlace place(const Entry& entry) const noexcept {
-    return static_cast<ProducerPlace>(&entry - entries_.data());
-  }
-
   std::size_t capacity_;
   std::span<Entry> entries_;
-  std::span<ProducerPlace> slots_;  // a power of two, at most half full; linear probing
+  ProducerIndex index_;
   ProducerShares shares_;
   std::atomic<std::size_t> size_{0};  // written by its thread alone
   std::size_t lasting_ = 0;           // of these, not passing
   std::uint64_t forgotten_ = 0;
-  SilenceOrder silent_;
   Entry unknown_;  // what at() shows of one that is not known
-  int shift_ = 0;
   Rules rules_;
 };
 

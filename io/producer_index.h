@@ -1,0 +1,58 @@
+// Where each producer of a table stands: a hash of its number.
+#ifndef WINDHOVER_IO_PRODUCER_INDEX_H_
+#define WINDHOVER_IO_PRODUCER_INDEX_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "windhover/io/producer_shares.h"
+#include "windhover/platform/arena.h"
+
+namespace windhover {
+
+// Invariant: a search for a producer that was added passes no free slot before its own. Linear
+// probing; at most half of the slots are taken. One thread.
+class ProducerIndex {
+ public:
+  // Takes memory, writes nothing. `entries`: those of the table, whose places it tells.
+  ProducerIndex(Arena& arena, std::span<const ProducerEntry> entries) noexcept
+      : entries_(entries),
+        slots_(arena.allocate<ProducerPlace>(std::bit_ceil(2 * entries.size()))) {}
+
+  // Empties it. `seed`: one that no peer knows. O(places).
+  void reset(std::uint64_t seed) noexcept;
+
+  // kNoPlace: it is not known. Usually O(1).
+  ProducerPlace find(std::uint64_t producer) const noexcept { return slots_[slot_of(producer)]; }
+  // REQUIRES: it is not known, and the entry there has its number.
+  void add(std::uint64_t producer, ProducerPlace place) noexcept {
+    slots_[slot_of(producer)] = place;
+  }
+  // REQUIRES: it is known, and its entry as it was.
+  void remove(std::uint64_t producer) noexcept;
+
+ private:
+  // Multiplication by a random odd number and the product's highest bits: no two producers that
+  // were chosen without knowing it meet more often than by chance.
+  std::size_t home(std::uint64_t producer) const noexcept {
+    return static_cast<std::size_t>((producer * seed_) >> shift_);
+  }
+  // Where the producer's place stands, or would.
+  std::size_t slot_of(std::uint64_t producer) const noexcept {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t i = home(producer);
+    while (slots_[i] != kNoPlace && entries_[slots_[i]].producer != producer) i = (i + 1) & mask;
+    return i;
+  }
+
+  std::span<const ProducerEntry> entries_;
+  std::span<ProducerPlace> slots_;  // a power of two
+  std::uint64_t seed_ = 1;
+  int shift_ = 0;
+};
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_IO_PRODUCER_INDEX_H_
