@@ -1,16 +1,9 @@
 #include "windhover/io/durable/persistence.h"
 
-#include <algorithm>
-
-#include "windhover/runtime/window/packed_rows.h"
-
 namespace windhover {
 namespace {
 
 constexpr std::size_t kCheckpointBuffer = 1 << 20;
-constexpr std::int64_t kLearnAtATimeNs = 1'000'000;
-constexpr std::int64_t kReadAgainNs = 1'000'000'000;
-
 }  // namespace
 
 PersistenceMemory::PersistenceMemory(Arena& arena, const DurableConfig& config,
@@ -31,19 +24,19 @@ Persistence::Persistence(PersistenceMemory& memory, const DurableConfig& config,
                          CheckpointProgress& checkpoints, Clock& clock) noexcept
     : memory_(memory),
       config_(config),
-      path_(config.folder),
       engine_(engine),
       producers_(producers),
       log_(log),
       checkpoints_(checkpoints),
       clock_(clock),
-      feed_(nullptr, log, nullptr, 0) {}
+      report_(std::string(config.folder)),
+      feed_(nullptr, log, nullptr, 0),
+      replay_(memory.reader, engine, log, clock) {}
 
 Persistence::~Persistence() { stop(); }
 
 void Persistence::set_wake(void (*wake)(void*) noexcept, void* context) noexcept {
-  wake_ = wake;
-  wake_context_ = context;
+  wake_ = {wake, context};
 }
 
 Status Persistence::start() noexcept {
@@ -72,91 +65,12 @@ void Persistence::on_wake() noexcept {
   }
 }
 
-// Learns from the log for a moment. False: it has all been learned.
 bool Persistence::go_on() noexcept {
   if (feed_.is_open()) return false;
-  const std::int64_t begin_ns = clock_.now_ns();
-  if (pause_.left_ns(begin_ns) > 0) return true;
-  Pause moment;
-  moment.begin(begin_ns, kLearnAtATimeNs);
-  do {
-    const Status status = learn_some();
-    if (status == Status::kWindowFull) return true;
-    if (status == Status::kClosed) {
-      reader_.reset();
-      feed_.open(recovered_frames_);
-      on_wake();
-      return false;
-    }
-    if (!ok(status)) {
-      // All was good when it was verified: the disk has failed since. Nobody is let in before it
-      // can be read again.
-      log_.status.store(status, std::memory_order_relaxed);
-      log_.error_number.store(read_errno_, std::memory_order_relaxed);
-      log_.failures.fetch_add(1, std::memory_order_relaxed);
-      read_failed_ = true;
-      pause_.begin(clock_.now_ns(), kReadAgainNs);
-      return true;
-    }
-  } while (moment.left_ns(clock_.now_ns()) > 0);
-  return true;
-}
-
-// A frame, or as many of its rows as the engine takes at once. kClosed: there was none.
-// kWindowFull: it has to wait for the learner.
-Status Persistence::learn_some() noexcept {
-  if (read_failed_) {
-    if (const Status status = reopen_reader(); !ok(status)) return status;
-  }
-  if (rows_left_ == 0) {
-    const Status status = reader_->next(frame_, rows_);
-    read_errno_ = errno_of(reader_->error());
-    if (!ok(status)) return status;
-    if (frame_.head != engine_.head()) return Status::kMalformed;
-    rows_left_ = frame_.accepted;
-  }
-  if (rows_left_ > 0) {
-    const PackedRows packed(RowLayout(engine_.config().model));
-    const std::uint64_t rows = std::min<std::uint64_t>(rows_left_, engine_.config().max_frame_rows);
-    std::size_t bytes = 0;
-    for (std::uint64_t i = 0; i < rows; ++i) {
-      const std::size_t row = packed.first_row(rows_.subspan(bytes));
-      if (row == 0) return Status::kMalformed;
-      bytes += row;
-    }
-    const ObserveResult result = engine_.observe_packed(rows_.first(bytes), rows);
-    if (!ok(result.status)) return result.status;
-    if (result.refused > 0) return Status::kMalformed;
-    rows_ = rows_.subspan(bytes);
-    rows_left_ -= rows;
-  }
-  if (rows_left_ == 0) learned_frames_ = frame_.number + 1;
-  return Status::kOk;
-}
-
-// What a reader has once failed to read it does not try again.
-Status Persistence::reopen_reader() noexcept {
-  if (rows_left_ > 0) {  // the frame's rows are in memory
-    read_failed_ = false;
-    return Status::kOk;
-  }
-  Arena arena(memory_.reader);
-  reader_.reset();
-  Result<LogReader> reader = LogReader::open(*folder_, learned_frames_, arena);
-  if (!reader.ok()) {
-    read_errno_ = errno_of(reader.error());
-    // Something has to be there for go_on() to come again.
-    return reader.error().status == Status::kClosed ? Status::kIoError : reader.error().status;
-  }
-  reader_.emplace(std::move(reader.value()));
-  read_failed_ = false;
-  log_.status.store(Status::kOk, std::memory_order_relaxed);
-  log_.error_number.store(0, std::memory_order_relaxed);
-  return Status::kOk;
-}
-
-std::uint64_t Persistence::row_bytes() const noexcept {
-  return PackedRows(RowLayout(engine_.config().model)).largest();
+  if (replay_.go_on()) return true;
+  feed_.open(recovered_.frames);
+  on_wake();
+  return false;
 }
 
 }  // namespace windhover

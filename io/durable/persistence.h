@@ -17,10 +17,10 @@
 #include "windhover/io/durable/frame_feed.h"
 #include "windhover/io/durable/frame_ring.h"
 #include "windhover/io/durable/log_agent.h"
-#include "windhover/io/durable/log_reader.h"
+#include "windhover/io/durable/log_replay.h"
 #include "windhover/io/durable/log_writer.h"
-#include "windhover/io/durable/pause.h"
 #include "windhover/io/durable/producer_capture.h"
+#include "windhover/io/durable/recovery_report.h"
 #include "windhover/io/endpoint.h"
 #include "windhover/platform/arena.h"
 
@@ -58,11 +58,11 @@ class Persistence final {
   // folder and lives as long as this. Allocates.
   Result<bool> open();
   // Of the history: that of the folder, or a new one. Valid after open().
-  std::uint64_t instance() const noexcept { return instance_; }
+  std::uint64_t instance() const noexcept { return recovered_.instance; }
   // Rows that checkpoint and log together come to. Valid after open().
-  std::uint64_t recovered_head() const noexcept { return recovered_head_; }
+  std::uint64_t recovered_head() const noexcept { return recovered_.head; }
   // Checkpoints that were not good, and what stands in their place: a sentence each. For the host.
-  const std::string& remarks() const noexcept { return remarks_; }
+  const std::string& remarks() const noexcept { return report_.remarks(); }
 
   // Whether a folder has a file of this name, or may come to have one.
   static bool has_file(std::string_view name) noexcept;
@@ -82,57 +82,53 @@ class Persistence final {
   // Any thread; the number of the request (CheckpointProgress).
   std::uint64_t request_checkpoint() noexcept { return checkpointer_->request(); }
 
-  // The observe thread's.
+  // The observe thread's. go_on() learns from the log for a moment; false: it has all been learned.
   bool go_on() noexcept;
   void on_wake() noexcept;
 
  private:
-  Error fail(const Error& error, const std::string& what) noexcept;
-  Error fail_in_log(const std::string& what, const Error& error, std::size_t segment) noexcept;
-  Error too_many_producers() noexcept;
+  // What checkpoint and log together come to.
+  struct Recovered {
+    std::uint64_t instance = 0;
+    std::uint64_t frames = 0;
+    std::uint64_t head = 0;
+  };
+  // Of the observe thread; from any thread.
+  struct WakeCall {
+    void call() const noexcept {
+      if (wake != nullptr) wake(context);
+    }
+    void (*wake)(void*) noexcept = nullptr;
+    void* context = nullptr;
+  };
+
   Result<bool> recover();
   Result<bool> begin_history();
   Result<bool> open_log(std::uint64_t frames);
   Result<bool> make_log(std::uint64_t frames);
   Result<bool> follow_log(std::uint64_t frames);
   Result<bool> verify_log(std::uint64_t frames);
-  Status learn_some() noexcept;
-  Status reopen_reader() noexcept;
-  std::uint64_t row_bytes() const noexcept;
   Result<bool> judge_passed_over();
-  void add_remark(const std::string& remark);
 
   PersistenceMemory& memory_;
   const DurableConfig config_;
-  const std::string path_;
   Engine& engine_;
   ProducerTable& producers_;
   LogProgress& log_;
   CheckpointProgress& checkpoints_;
   Clock& clock_;
 
+  RecoveryReport report_;
   std::unique_ptr<Folder> own_folder_;  // unless the configuration brought one
   Folder* folder_ = nullptr;
   std::optional<CheckpointStore> store_;
   std::optional<LogWriter> writer_;
-  std::optional<LogReader> reader_;  // while the log is being learned
   std::optional<LogAgent> agent_;
   std::optional<Checkpointer> checkpointer_;
   FrameFeed feed_;
-  std::uint64_t instance_ = 0;
-  std::uint64_t recovered_frames_ = 0;
-  std::uint64_t recovered_head_ = 0;
-  LoggedFrame frame_;                // being learned
-  std::span<const std::byte> rows_;  // of it, packed, not learned yet
-  std::uint64_t rows_left_ = 0;
-  std::uint64_t learned_frames_ = 0;  // frames below are learned
-  int read_errno_ = 0;                // of the last read of the log
-  bool read_failed_ = false;          // so the log has to be opened again,
-  Pause pause_;                       // but not before this has passed
-  std::string sentence_;
-  std::string remarks_;
-  void (*wake_)(void*) noexcept = nullptr;
-  void* wake_context_ = nullptr;
+  LogReplay replay_;
+  Recovered recovered_;
+  WakeCall wake_;
 };
 
 }  // namespace windhover

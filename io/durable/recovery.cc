@@ -11,32 +11,17 @@ namespace windhover {
 namespace {
 
 constexpr const char* kLockName = "lock";
-constexpr const char* kWhereDamage =
-    "; windhover log verify says which rows are before it, windhover restore goes back to there";
+
+std::uint64_t row_bytes(const Engine& engine) noexcept {
+  return PackedRows(RowLayout(engine.config().model)).largest();
+}
+
+Error too_many_producers(RecoveryReport& report, const ProducerTable& producers) {
+  return report.fail({}, "server.max_producers = " + std::to_string(producers.capacity()) +
+                             " is smaller than the number of producers that the folder knows");
+}
 
 }  // namespace
-
-Error Persistence::fail(const Error& error, const std::string& what) noexcept {
-  sentence_ = path_ + ": " + what;
-  if (error.sentence != nullptr && error.sentence[0] != '\0') {
-    sentence_ += ": " + error_sentence(error);
-  }
-  // Other numbers than an errno belong into the sentence.
-  return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
-          static_cast<double>(errno_of(error)), error.is_errno};
-}
-
-Error Persistence::fail_in_log(const std::string& what, const Error& error,
-                               std::size_t segment) noexcept {
-  std::string text = segment == kNoSegment ? what : what + ": " + log_place(segment, error);
-  if (error.status != Status::kMalformed) return fail(error, text);
-  return fail({error.status}, text + ": " + error_sentence(error) + kWhereDamage);
-}
-
-Error Persistence::too_many_producers() noexcept {
-  return fail({}, "server.max_producers = " + std::to_string(producers_.capacity()) +
-                      " is smaller than the number of producers that the folder knows");
-}
 
 bool Persistence::has_file(std::string_view name) noexcept {
   return name == kLockName || is_log_file(name) || is_checkpoint_file(name);
@@ -45,22 +30,23 @@ bool Persistence::has_file(std::string_view name) noexcept {
 Result<bool> Persistence::open() {
   folder_ = config_.disk;
   if (folder_ == nullptr) {
-    Result<PosixFolder> folder = PosixFolder::open(path_.c_str(), true);
-    if (!folder.ok()) return fail(folder.error(), "the folder cannot be used");
+    Result<PosixFolder> folder = PosixFolder::open(report_.path().c_str(), true);
+    if (!folder.ok()) return report_.fail(folder.error(), "the folder cannot be used");
     own_folder_ = std::make_unique<PosixFolder>(std::move(folder.value()));
     folder_ = own_folder_.get();
   }
   if (const std::int64_t locked = folder_->lock(kLockName); locked < 0) {
-    return fail(error_of(locked, ""), locked == -EWOULDBLOCK ? "another windhoverd uses this folder"
-                                                             : "the folder cannot be locked");
+    return report_.fail(error_of(locked, ""), locked == -EWOULDBLOCK
+                                                  ? "another windhoverd uses this folder"
+                                                  : "the folder cannot be locked");
   }
   Result<CheckpointStore> store = CheckpointStore::open(*folder_, memory_.checkpoint);
-  if (!store.ok()) return fail(store.error(), "the checkpoints cannot be listed");
+  if (!store.ok()) return report_.fail(store.error(), "the checkpoints cannot be listed");
   store_.emplace(std::move(store.value()));
   const Result<bool> recovered = recover();
   if (!recovered.ok()) return recovered;
-  engine_.progress().set_recovery_target(recovered_head_);
-  if (!reader_) feed_.open(recovered_frames_);
+  engine_.progress().set_recovery_target(recovered_.head);
+  if (!replay_.is_under_way()) feed_.open(recovered_.frames);
   return true;
 }
 
@@ -72,52 +58,56 @@ Result<bool> Persistence::recover() {
   const Result<LogIdentity> identity = read_log_identity(*folder_);
   const bool has_log = identity.ok();
   if (!has_log && identity.error().status != Status::kUnavailable) {
-    return fail(identity.error(), "the log cannot be read");
+    return report_.fail(identity.error(), "the log cannot be read");
   }
   if (has_log && !config_.log) {
-    return fail({},
-                "it holds a log, so rows were promised to be kept: data.durability = \"logged\", "
-                "or another folder");
+    return report_.fail(
+        {},
+        "it holds a log, so rows were promised to be kept: data.durability = \"logged\", "
+        "or another folder");
   }
   if (!newest.ok()) {
     if (newest.error().status != Status::kUnavailable) {
-      return fail(newest.error(), "the checkpoints cannot be read");
+      return report_.fail(newest.error(), "the checkpoints cannot be read");
     }
     if (!store_->entries().empty()) {
-      return fail({}, "no checkpoint is good (" + remarks_ +
-                          "); restore a backup, or give another folder to begin anew");
+      return report_.fail({}, "no checkpoint is good (" + report_.remarks() +
+                                  "); restore a backup, or give another folder to begin anew");
     }
     if (!has_log) return begin_history();
     if (identity.value().first_frame != 0) {
-      return fail({},
-                  "the checkpoint that the log begins after is missing; restore a backup, or "
-                  "give another folder to begin anew");
+      return report_.fail(
+          {},
+          "the checkpoint that the log begins after is missing; restore a backup, or "
+          "give another folder to begin anew");
     }
-    instance_ = identity.value().instance;
+    recovered_.instance = identity.value().instance;
     return open_log(0);
   }
   CheckpointReader& checkpoint = newest.value();
   const Status known = ProducerCapture::read(checkpoint, producers_);
-  if (known == Status::kTooLarge) return too_many_producers();
-  if (!ok(known)) return fail({known}, "the newest checkpoint's table of producers cannot be read");
+  if (known == Status::kTooLarge) return too_many_producers(report_, producers_);
+  if (!ok(known))
+    return report_.fail({known}, "the newest checkpoint's table of producers cannot be read");
   const std::uint64_t begins = checkpoint.place();
   const Result<bool> restored = engine_.state().restore(checkpoint);
   if (!restored.ok()) {
-    return fail(moved_by(begins, restored.error()), "the newest checkpoint cannot be taken up");
+    return report_.fail(moved_by(begins, restored.error()),
+                        "the newest checkpoint cannot be taken up");
   }
   checkpoints_.head.store(checkpoint.facts().head, std::memory_order_relaxed);
-  instance_ = checkpoint.facts().instance;
+  recovered_.instance = checkpoint.facts().instance;
   // Without a log what came after the checkpoint is gone: another history goes on from here.
   if (!has_log) {
     const Result<std::uint64_t> instance = random_instance_id();
     if (!instance.ok()) return instance.error();
-    instance_ = instance.value();
+    recovered_.instance = instance.value();
     if (config_.log)
-      add_remark("there was no log: rows after the newest checkpoint, if any, are gone");
+      report_.add_remark("there was no log: rows after the newest checkpoint, if any, are gone");
   }
-  recovered_head_ = checkpoint.facts().head;
-  recovered_frames_ = checkpoint.facts().frames;
-  return open_log(recovered_frames_);
+  recovered_.head = checkpoint.facts().head;
+  recovered_.frames = checkpoint.facts().frames;
+  return open_log(recovered_.frames);
 }
 
 // Checkpoints newer than the one that is used. Where there is no log, what one that cannot be read
@@ -128,48 +118,40 @@ Result<bool> Persistence::judge_passed_over() {
     if (ok(why)) continue;
     const std::string name = "checkpoint-" + std::to_string(entry.number);
     if (why == Status::kUnsupported || (!config_.log && why != Status::kMalformed)) {
-      return fail(entry.why, name + " cannot be used");
+      return report_.fail(entry.why, name + " cannot be used");
     }
-    add_remark(name + " was passed over: " + error_sentence(entry.why));
+    report_.add_remark(name + " was passed over: " + error_sentence(entry.why));
   }
   return true;
-}
-
-void Persistence::add_remark(const std::string& remark) {
-  if (!remarks_.empty()) remarks_ += "; ";
-  remarks_ += remark;
 }
 
 Result<bool> Persistence::begin_history() {
   const Result<std::uint64_t> instance = random_instance_id();
   if (!instance.ok()) return instance.error();
-  instance_ = instance.value();
+  recovered_.instance = instance.value();
   return open_log(0);
 }
 
 // Goes on after frame `frames`, with the folder's log or with one that begins there.
 Result<bool> Persistence::open_log(std::uint64_t frames) {
-  recovered_frames_ = frames;
+  recovered_.frames = frames;
   if (config_.log) {
     const Result<bool> made = make_log(frames);
     if (!made.ok()) return made;
     const Result<bool> followed = follow_log(frames);
     if (!followed.ok()) return followed;
   }
-  checkpointer_.emplace(Checkpointer::Parts{
-      engine_, *store_, *memory_.producers, feed_, log_, agent_ ? &*agent_ : nullptr, checkpoints_,
-      clock_, instance_, config_.log ? config_.log_options.bytes : 0, config_.checkpoint_period,
-      [](void* self) {
-        const auto& that = *static_cast<Persistence*>(self);
-        if (that.wake_ != nullptr) that.wake_(that.wake_context_);
-      },
-      this});
+  checkpointer_.emplace(
+      Checkpointer::Parts{engine_, *store_, *memory_.producers, feed_, log_,
+                          agent_ ? &*agent_ : nullptr, checkpoints_, clock_, recovered_.instance,
+                          config_.log ? config_.log_options.bytes : 0, config_.checkpoint_period,
+                          [](void* self) { static_cast<Persistence*>(self)->wake_.call(); }, this});
   checkpointer_->begin_with(frames);
   // What a checkpoint says of the configuration keeps a later start from reading this log as rows
   // of another model; so there is one before the first row.
   if (store_->entries().empty()) {
     if (const Status status = checkpointer_->take_at_rest(producers_, frames); !ok(status)) {
-      return fail(store_->error(), "the first checkpoint cannot be written");
+      return report_.fail(store_->error(), "the first checkpoint cannot be written");
     }
   }
   return config_.log ? verify_log(frames) : Result<bool>(true);
@@ -182,43 +164,45 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
     const Result<std::uint64_t> salt = random_instance_id();
     if (!salt.ok()) return salt.error();
     LogIdentity fresh;
-    fresh.instance = instance_;
+    fresh.instance = recovered_.instance;
     fresh.salt = salt.value();
     fresh.first_frame = frames;
-    fresh.first_head = recovered_head_;
+    fresh.first_head = recovered_.head;
     fresh.options = config_.log_options;
     const Error made = LogWriter::create(*folder_, fresh, false, memory_.checkpoint);
-    if (!ok(made.status)) return fail(made, "the log cannot be made");
+    if (!ok(made.status)) return report_.fail(made, "the log cannot be made");
     identity = read_log_identity(*folder_);
   }
-  if (!identity.ok()) return fail(identity.error(), "the log cannot be read");
+  if (!identity.ok()) return report_.fail(identity.error(), "the log cannot be read");
   const LogIdentity& log = identity.value();
   const LogOptions& wanted = config_.log_options;
   if (log.options.bytes != wanted.bytes || log.options.segment_bytes != wanted.segment_bytes ||
       log.options.commit_bytes != wanted.commit_bytes) {
-    return fail({}, "the log was made with data.log_bytes = " + std::to_string(log.options.bytes) +
-                        ", data.segment_bytes = " + std::to_string(log.options.segment_bytes) +
-                        ", data.commit_bytes = " + std::to_string(log.options.commit_bytes) +
-                        "; keep these");
+    return report_.fail(
+        {}, "the log was made with data.log_bytes = " + std::to_string(log.options.bytes) +
+                ", data.segment_bytes = " + std::to_string(log.options.segment_bytes) +
+                ", data.commit_bytes = " + std::to_string(log.options.commit_bytes) +
+                "; keep these");
   }
   // A log that was made after the checkpoint, because there was none, is of a history of its own.
-  if (log.instance != instance_ && log.first_frame != frames) {
-    return fail({}, "checkpoint and log are of different histories");
+  if (log.instance != recovered_.instance && log.first_frame != frames) {
+    return report_.fail({}, "checkpoint and log are of different histories");
   }
-  instance_ = log.instance;
+  recovered_.instance = log.instance;
   Arena arena(memory_.writer);
   std::size_t segment = kNoSegment;
   Result<LogWriter> writer = LogWriter::open(*folder_, arena, &segment);
-  if (!writer.ok()) return fail_in_log("the log cannot be opened", writer.error(), segment);
+  if (!writer.ok()) return report_.fail_in_log("the log cannot be opened", writer.error(), segment);
   writer_.emplace(std::move(writer.value()));
   if (writer_->found_unfinished()) {
-    add_remark(
+    report_.add_remark(
         "the log's last commit was never finished and is left out; its rows were not "
         "acknowledged as on disk");
   }
   if (writer_->durable_frames() < frames) {
-    return fail({}, "the log ends at frame " + std::to_string(writer_->durable_frames()) +
-                        ", before the newest checkpoint, at frame " + std::to_string(frames));
+    return report_.fail({}, "the log ends at frame " + std::to_string(writer_->durable_frames()) +
+                                ", before the newest checkpoint, at frame " +
+                                std::to_string(frames));
   }
   return true;
 }
@@ -230,23 +214,18 @@ Result<bool> Persistence::follow_log(std::uint64_t frames) {
   RowFollower rows = follower.value();
   rows.keep_from(writer_->durable_head());
   if (store_->frames_needed() <= frames) writer_->release_below(store_->frames_needed());
-  recovered_frames_ = writer_->durable_frames();
-  recovered_head_ = writer_->durable_head();
-  learned_frames_ = frames;
-  log_.durable_frames.store(recovered_frames_);
-  log_.committing_frames.store(recovered_frames_);
-  log_.durable_head.store(recovered_head_);
-  memory_.ring->reset(recovered_frames_);
-  agent_.emplace(*memory_.ring, *writer_, rows, row_bytes(), log_, clock_,
+  recovered_.frames = writer_->durable_frames();
+  recovered_.head = writer_->durable_head();
+  log_.durable_frames.store(recovered_.frames);
+  log_.committing_frames.store(recovered_.frames);
+  log_.durable_head.store(recovered_.head);
+  memory_.ring->reset(recovered_.frames);
+  agent_.emplace(*memory_.ring, *writer_, rows, row_bytes(engine_), log_, clock_,
                  LogAgent::Options{.commit_interval = config_.commit_interval});
-  agent_->on_durable(
-      [](void* self) noexcept {
-        const auto& that = *static_cast<Persistence*>(self);
-        if (that.wake_ != nullptr) that.wake_(that.wake_context_);
-      },
-      this);
+  agent_->on_durable([](void* self) noexcept { static_cast<Persistence*>(self)->wake_.call(); },
+                     this);
   std::destroy_at(&feed_);
-  std::construct_at(&feed_, &*memory_.ring, log_, &agent_->wake(), row_bytes());
+  std::construct_at(&feed_, &*memory_.ring, log_, &agent_->wake(), row_bytes(engine_));
   return true;
 }
 
@@ -259,11 +238,11 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
     std::size_t segment = kNoSegment;
     Result<LogReader> reader = LogReader::open(*folder_, frames, arena, &segment);
     if (!reader.ok()) {
-      return fail_in_log("the log after the newest checkpoint is not there", reader.error(),
-                         segment);
+      return report_.fail_in_log("the log after the newest checkpoint is not there", reader.error(),
+                                 segment);
     }
     if (last) {
-      reader_.emplace(std::move(reader.value()));
+      replay_.begin(*folder_, std::move(reader.value()), frames);
       return true;
     }
     LoggedFrame frame;
@@ -273,15 +252,15 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
       // Where producers stand at the end; nobody is let in before the rows have been learned as
       // well.
       if (frame.producer != 0 && !ok(producers_.set(frame.producer, frame.next))) {
-        return too_many_producers();
+        return too_many_producers(report_, producers_);
       }
     }
     if (status != Status::kClosed) {
-      return fail_in_log("the log cannot be read", reader.value().error(),
-                         reader.value().segment());
+      return report_.fail_in_log("the log cannot be read", reader.value().error(),
+                                 reader.value().segment());
     }
     if (reader.value().next_frame() != writer_->durable_frames()) {
-      return fail({}, "the log ends elsewhere for its reader than for its writer");
+      return report_.fail({}, "the log ends elsewhere for its reader than for its writer");
     }
   }
   return true;

@@ -1,0 +1,35 @@
+#include "windhover/io/durable/recovery_report.h"
+
+#include "windhover/io/durable/error_text.h"
+
+namespace windhover {
+namespace {
+
+constexpr const char* kWhereDamage =
+    "; windhover log verify says which rows are before it, windhover restore goes back to there";
+
+}  // namespace
+
+Error RecoveryReport::fail(const Error& error, const std::string& what) {
+  sentence_ = path_ + ": " + what;
+  if (error.sentence != nullptr && error.sentence[0] != '\0') {
+    sentence_ += ": " + error_sentence(error);
+  }
+  // Other numbers than an errno belong into the sentence.
+  return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
+          static_cast<double>(errno_of(error)), error.is_errno};
+}
+
+Error RecoveryReport::fail_in_log(const std::string& what, const Error& error,
+                                  std::size_t segment) {
+  std::string text = segment == kNoSegment ? what : what + ": " + log_place(segment, error);
+  if (error.status != Status::kMalformed) return fail(error, text);
+  return fail({error.status}, text + ": " + error_sentence(error) + kWhereDamage);
+}
+
+void RecoveryReport::add_remark(const std::string& remark) {
+  if (!remarks_.empty()) remarks_ += "; ";
+  remarks_ += remark;
+}
+
+}  // namespace windhover
