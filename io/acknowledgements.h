@@ -25,7 +25,7 @@ struct JudgedFrame {
 
 // Those of one connection that have not been written yet. Invariant: each is of frames of the one
 // model that they are about, and is written when these are as durable as it says, behind those
-// before it. The observe thread.
+// before it. The endpoint's thread; where no rows are taken none ever waits.
 class Acknowledgements {
  public:
   explicit Acknowledgements(const ConversationContext& context) noexcept : context_(context) {}

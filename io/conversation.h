@@ -23,6 +23,8 @@ class Conversation {
  public:
   explicit Conversation(const ConversationContext& context) noexcept
       : context_(context), rows_(context, rights_), questions_(context) {}
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
 
   // A new peer, and what is known of who it is.
   void begin(const Credential& peer = {}, PlaceKind place = PlaceKind::kEverybodys) noexcept;
