@@ -101,12 +101,12 @@ Status ClientStream::send_frame(const ObserveRows& rows, std::size_t first, std:
   }
   fill_rows(rows, first, count, options_.wire_float, observe);
   const std::string_view bytes = channel().append(scratch_);
-  frames_.push(
-      {scratch_.id(), totals_.sent, next_sequence_, count, std::string(resends() ? bytes : "")});
-  frames_.trim(options_.resend_bytes, totals_.durable);
+  frames_.push({scratch_.id(), account_.totals().sent, next_sequence_, count,
+                std::string(resends() ? bytes : "")});
+  frames_.trim(options_.resend_bytes, account_.totals().durable);
   next_sequence_ += count;
-  totals_.sent += count;
-  ++totals_.frames_sent;
+  account_.totals().sent += count;
+  ++account_.totals().frames_sent;
   const auto few = [this] { return frames_.bytes_on_the_way() <= options_.resend_bytes; };
   if (!few()) {
     const Status status = flush();
@@ -189,10 +189,6 @@ Status ClientStream::wait_acknowledged() {
 Status ClientStream::observe(const ObserveRows& rows) {
   const Status status = send_observe(rows);
   return ok(status) ? wait_acknowledged() : status;
-}
-
-std::vector<ClientRefusedRow> ClientStream::take_refused_rows() {
-  return std::exchange(refused_rows_, {});
 }
 
 }  // namespace windhover

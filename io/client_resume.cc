@@ -55,7 +55,7 @@ Status ClientStream::take_up_again() {
   missing_ = {};
   restoring_until_ = 0;
   if (!resends()) give_up_outstanding();
-  const std::uint64_t head = std::max(totals_.head, welcome().head());
+  const std::uint64_t head = std::max(account_.totals().head, welcome().head());
   if (const Status status = open(address_, options_); !ok(status)) return status;
   if (welcome().fingerprint() != fingerprint_) {
     close();
@@ -63,28 +63,30 @@ Status ClientStream::take_up_again() {
                         "the server's rows mean something else than before",
                         welcome().fingerprint());
   }
-  const std::uint64_t most = std::max(next_sequence_, totals_.producer_next);
+  const std::uint64_t most = std::max(next_sequence_, account_.totals().producer_next);
   const std::uint64_t forgotten = forgotten_;
-  if (resends() && (!is_passing(options_.producer) || totals_.sent > 0)) {
+  if (resends() && (!is_passing(options_.producer) || account_.totals().sent > 0)) {
     if (const Status status = ask_producer(); !ok(status)) return status;
   } else {
     forgotten_ = welcome().forgotten();
   }
   const std::uint64_t before = std::exchange(instance_.id, welcome().instance_id());
-  if (before != instance_.id) ++totals_.histories;
+  if (before != instance_.id) ++account_.totals().histories;
   const bool same_start = std::exchange(start_, welcome().start_id()) == welcome().start_id();
-  mark_ = {};
-  const bool perhaps_forgotten = is_passing(options_.producer) && totals_.sent > 0 &&
+  account_.connect_again();
+  const bool perhaps_forgotten = is_passing(options_.producer) && account_.totals().sent > 0 &&
                                  !producer_.known() && forgotten_ != 0 && forgotten_ != forgotten;
   if (!resends() || perhaps_forgotten) {
     give_up_outstanding();
     beginning_ = {true, next_sequence_};
     const std::uint64_t lost = instance_.lost(before, head, welcome().head());
     // What one start of the server has acknowledged it has; the next, at least what was on disk.
-    totals_.lost += !resends()   ? lost
-                    : same_start ? 0
-                                 : totals_.accepted - std::min(totals_.accepted, totals_.durable);
-    totals_.head = welcome().head();
+    account_.totals().lost +=
+        !resends()   ? lost
+        : same_start ? 0
+                     : account_.totals().accepted -
+                           std::min(account_.totals().accepted, account_.totals().durable);
+    account_.totals().head = welcome().head();
     return Status::kOk;
   }
   if (producer_.next() > most) {
@@ -97,7 +99,7 @@ Status ClientStream::take_up_again() {
 // Whether what is on its way was learned nobody can tell any more.
 void ClientStream::give_up_outstanding() {
   rows_lost_ = rows_lost_ || outstanding_frames() > 0;
-  totals_.unknown += outstanding_rows();
+  account_.totals().unknown += outstanding_rows();
   frames_.clear();
 }
 
@@ -109,7 +111,7 @@ Status ClientStream::find_missing() {
   }
   const std::uint64_t kept = frames_.first_kept(next_sequence_);
   // Of a drawn producer nobody can miss what was never acknowledged: it was refused, and said so.
-  const bool had_rows = totals_.accepted + totals_.duplicate > 0;
+  const bool had_rows = account_.totals().accepted + account_.totals().duplicate > 0;
   if (from >= kept || (is_passing(options_.producer) && !had_rows)) return send_again(from);
   missing_ = {from, kept - from};
   return fail(Status::kRefused,
@@ -144,10 +146,11 @@ Status ClientStream::go_back(std::uint64_t sequence) {
   const std::uint64_t acknowledged = frames_.first_on_the_way(next_sequence_);
   if (const Status status = leave_before(sequence); !ok(status)) return status;
   const std::uint64_t again = acknowledged - std::min(acknowledged, sequence);
-  totals_.restored += again;
-  totals_.sent -= outstanding_rows();
-  totals_.frames_sent -= outstanding_frames();
-  totals_.durable = std::min(totals_.durable, totals_.sent - std::min(again, totals_.sent));
+  account_.totals().restored += again;
+  account_.totals().sent -= outstanding_rows();
+  account_.totals().frames_sent -= outstanding_frames();
+  account_.totals().durable = std::min(
+      account_.totals().durable, account_.totals().sent - std::min(again, account_.totals().sent));
   frames_.clear();
   next_sequence_ = sequence;
   missing_ = {};
@@ -173,8 +176,9 @@ Status ClientStream::leave_before(std::uint64_t sequence) {
   }
   std::uint64_t lost = sequence - missing_.first;
   // Of a drawn one all that was acknowledged is in totals(); the rest was refused, and said so.
-  if (is_passing(options_.producer)) lost = std::min(lost, totals_.accepted + totals_.duplicate);
-  totals_.lost += lost;
+  if (is_passing(options_.producer))
+    lost = std::min(lost, account_.totals().accepted + account_.totals().duplicate);
+  account_.totals().lost += lost;
   beginning_ = {true, sequence};
   return Status::kOk;
 }

@@ -9,6 +9,7 @@
 
 #include "windhover/io/client_connection.h"
 #include "windhover/io/sent_frames.h"
+#include "windhover/io/stream_account.h"
 
 namespace windhover {
 
@@ -54,11 +55,11 @@ class ClientStream : public ClientConnection {
   Status poll_acknowledgements();
   Status wait_acknowledged();
 
-  const ObserveTotals& totals() const { return totals_; }
+  const ObserveTotals& totals() const { return account_.totals(); }
   std::uint64_t outstanding_frames() const { return frames_.frames_on_the_way(); }
   std::uint64_t outstanding_rows() const { return frames_.rows_on_the_way(); }
   // The refused rows that the server listed, oldest first, since the last call.
-  std::vector<ClientRefusedRow> take_refused_rows();
+  std::vector<ClientRefusedRow> take_refused_rows() { return account_.take_refused_rows(); }
 
   // Sends the rows and waits until all are acknowledged.
   Status observe(const ObserveRows& rows);
@@ -80,20 +81,8 @@ class ClientStream : public ClientConnection {
     // Without `resend`, connected again: how many of these rows it no longer has, at most.
     std::uint64_t lost(std::uint64_t id_before, std::uint64_t head_before, std::uint64_t head);
   };
-  // Where an acknowledgement comes at once: rows that are durable when the server's head of then
-  // is.
-  struct Mark {
-    std::uint64_t head = 0;
-    std::uint64_t rows = 0;  // 0: none
-
-    // How many rows this acknowledgement says are there; 0: no more than before.
-    std::uint64_t durable(const v1::ObserveAck& acknowledgement, std::uint64_t acknowledged);
-  };
-
   bool take_in(const v1::Response& response, Status& status) override;
-  void take_in_acknowledgement(std::uint64_t id, const v1::ObserveAck& acknowledgement);
   Status ask_producer();
-  Status draw_producer();
   // Whether rows are told apart, and so can be sent again.
   bool resends() const { return options_.producer != 0; }
   void give_up_outstanding();
@@ -117,9 +106,7 @@ class ClientStream : public ClientConnection {
   std::uint64_t restoring_until_ = 0;  // id; until then answers are about frames held; 0: none
   bool rows_lost_ = false;             // and wait_acknowledged() has not said so yet
   Instance instance_;
-  Mark mark_;
-  ObserveTotals totals_;
-  std::vector<ClientRefusedRow> refused_rows_;
+  StreamAccount account_;
   v1::Request scratch_;
 };
 
