@@ -104,33 +104,7 @@ Error LogWriter::settle(std::uint64_t last, std::size_t& where) noexcept {
   next_frame_ = durable_frames_;
   next_head_ = durable_head_;
   if (!ok(seal_durably())) return error_;
-  return stamp_torn_segments(where);
-}
-
-// A torn use may have kept a header that says where it began. Were it left, it would count again
-// when newer uses have come, although the segment before it went on.
-Error LogWriter::stamp_torn_segments(std::size_t& where) noexcept {
-  const auto stamp = buffer_.first(kLogBlock);
-  std::fill(stamp.begin(), stamp.end(), std::byte{0});
-  encode(CommitHeader{}, identity_, stamp);
-  for (std::size_t i = 0; i < segments_.size(); ++i) {
-    Segment& segment = segments_[i];
-    if (segment.state == Segment::State::kUsed) {
-      const std::size_t next = segments_.after(segment.ordinal);
-      segment.end = next == kNoSegment ? durable_frames_ : segments_[next].first;
-      if (segment.end == segment.first) segment.queued = ++queue_;  // given up after a failure
-      continue;
-    }
-    if (segment.state != Segment::State::kEmpty) {
-      if (!ok(segment.file.write(0, stamp)) || !ok(segment.file.sync())) {
-        where = i;
-        return error_of(-segment.file.error_number(), "a torn segment cannot be cleared");
-      }
-      segment.state = Segment::State::kEmpty;
-    }
-    segment.queued = ++queue_;
-  }
-  return {};
+  return segments_.queue_all(durable_frames_, buffer_.first(kLogBlock), where);
 }
 
 }  // namespace windhover

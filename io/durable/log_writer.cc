@@ -7,6 +7,12 @@ namespace {
 
 constexpr const char* kUnsealed = "the log's end cannot be marked";
 
+// Behind every commit there is room for its seal, but for one that fills a segment alone.
+bool fits(const LogOptions& options, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  const std::uint64_t room = options.segment_bytes - offset;
+  return offset == 0 ? bytes <= room : bytes + kLogBlock <= room;
+}
+
 }  // namespace
 
 LogWriter::LogWriter(const LogIdentity& identity, Arena& arena) noexcept
@@ -48,7 +54,7 @@ Status LogWriter::commit() noexcept {
   CommitHeader header;
   header.body_bytes = filled_ - kCommitHeaderBytes;
   const std::uint64_t bytes = header.bytes();
-  if (current_ == kNoSegment || !fits(bytes)) {
+  if (current_ == kNoSegment || !fits(identity_.options, offset_, bytes)) {
     current_ = kNoSegment;
     if (const Status moved = move_to_fresh_segment(); !ok(moved)) return moved;
   }
@@ -76,14 +82,9 @@ Status LogWriter::commit() noexcept {
   return Status::kOk;
 }
 
-// Behind every commit there is room for its seal, but for one that fills a segment alone.
-bool LogWriter::fits(std::uint64_t bytes) const noexcept {
-  const std::uint64_t room = identity_.options.segment_bytes - offset_;
-  return offset_ == 0 ? bytes <= room : bytes + kLogBlock <= room;
-}
-
 Status LogWriter::seal() noexcept {
-  if (seal_ != Seal::kNone || filled_ > 0 || current_ == kNoSegment || !fits(0)) {
+  if (seal_ != Seal::kNone || filled_ > 0 || current_ == kNoSegment ||
+      !fits(identity_.options, offset_, 0)) {
     return Status::kOk;
   }
   Segment& segment = segments_[current_];
@@ -116,28 +117,20 @@ Status LogWriter::seal_durably() noexcept {
 // with the same frame, and readers stop there.
 Status LogWriter::leave_segment(const char* sentence) noexcept {
   Segment& segment = segments_[current_];
-  if (offset_ == 0) segment.queued = ++queue_;  // it holds nothing: last in the queue
+  if (offset_ == 0) segments_.let_go(current_);  // it holds nothing: last in the queue
   current_ = kNoSegment;
   error_ = error_of(-segment.file.error_number(), sentence);
   return error_.status;
 }
 
 Status LogWriter::move_to_fresh_segment() noexcept {
-  for (std::size_t i = 0; i < segments_.size(); ++i) {
-    const Segment& s = segments_[i];
-    if (s.queued == 0) continue;
-    if (current_ == kNoSegment || s.queued < segments_[current_].queued) current_ = i;
-  }
+  current_ = segments_.take(next_ordinal_, durable_frames_);
   if (current_ == kNoSegment) {
     error_ = {Status::kLogFull, "the log is full until a checkpoint lets old frames go",
               static_cast<double>(identity_.options.bytes)};
     return error_.status;
   }
-  Segment& segment = segments_[current_];
-  segment.queued = 0;
-  segment.state = Segment::State::kUsed;
-  segment.ordinal = next_ordinal_++;
-  segment.first = segment.end = durable_frames_;
+  ++next_ordinal_;
   offset_ = 0;
   return Status::kOk;
 }
@@ -151,15 +144,14 @@ void LogWriter::release_below(std::uint64_t frame) noexcept {
     ordinal = segment.ordinal;
     if (segment.queued > 0) continue;
     if (i == current_ || segment.end > frame) return;
-    segment.queued = ++queue_;
+    segments_.let_go(i);
   }
 }
 
 // The end of each segment may be too short for a commit.
 std::uint64_t LogWriter::free_bytes() const noexcept {
   const LogOptions& options = identity_.options;
-  std::uint64_t free = 0;
-  for (std::size_t i = 0; i < segments_.size(); ++i) free += segments_[i].queued > 0 ? 1 : 0;
+  const std::uint64_t free = segments_.queued();
   // What is in the buffer goes into the current segment, or into one more.
   const std::uint64_t kept = 1 + (pending_frames() > 0 ? 1U : 0U);
   return free > kept ? (free - kept) * (options.segment_bytes - options.commit_bytes) : 0;

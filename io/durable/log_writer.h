@@ -95,13 +95,11 @@ class LogWriter {
 
   LogWriter(const LogIdentity& identity, Arena& arena) noexcept;
 
-  bool fits(std::uint64_t bytes) const noexcept;
   Status leave_segment(const char* sentence) noexcept;
   Status move_to_fresh_segment() noexcept;
   // `last`: the offset of the last good commit in current_; `where`: the segment of an error.
   Error find_end(std::uint64_t& last, std::size_t& where) noexcept;
   Error settle(std::uint64_t last, std::size_t& where) noexcept;
-  Error stamp_torn_segments(std::size_t& where) noexcept;
 
   LogIdentity identity_;
   SegmentSet segments_;
@@ -112,7 +110,6 @@ class LogWriter {
   std::uint64_t durable_frames_ = 0;
   std::uint64_t durable_head_ = 0;
   std::uint64_t next_ordinal_ = 1;
-  std::uint64_t queue_ = 0;           // the last place in the queue of segments to write over
   std::size_t current_ = kNoSegment;  // the segment being filled
   std::uint64_t offset_ = 0;          // where its next commit begins
   Seal seal_ = Seal::kNone;           // at offset_

@@ -11,7 +11,9 @@ SegmentSet::SegmentSet(const LogIdentity& identity, Arena& arena) noexcept
     : identity_(identity), segments_(arena.make_array<Segment>(identity.options.segments())) {}
 
 SegmentSet::SegmentSet(SegmentSet&& other) noexcept
-    : identity_(other.identity_), segments_(std::exchange(other.segments_, {})) {}
+    : identity_(other.identity_),
+      segments_(std::exchange(other.segments_, {})),
+      queued_(other.queued_) {}
 
 SegmentSet::~SegmentSet() {
   // A measuring arena gives a span of nothing.
@@ -160,6 +162,50 @@ Status SegmentSet::find_unfinished(std::size_t last, std::uint64_t offset,
     if (is_last ? header.ordinal == ordinal : header.ordinal > ordinal) return Status::kOk;
   }
   return Status::kClosed;
+}
+
+std::size_t SegmentSet::take(std::uint64_t ordinal, std::uint64_t frame) noexcept {
+  std::size_t first = kNoSegment;
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    if (segments_[i].queued == 0) continue;
+    if (first == kNoSegment || segments_[i].queued < segments_[first].queued) first = i;
+  }
+  if (first == kNoSegment) return kNoSegment;
+  Segment& segment = segments_[first];
+  segment.queued = 0;
+  segment.state = Segment::State::kUsed;
+  segment.ordinal = ordinal;
+  segment.first = segment.end = frame;
+  return first;
+}
+
+std::size_t SegmentSet::queued() const noexcept {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(segments_, [](const Segment& segment) { return segment.queued > 0; }));
+}
+
+Error SegmentSet::queue_all(std::uint64_t frames, std::span<std::byte> stamp,
+                            std::size_t& index) noexcept {
+  std::fill(stamp.begin(), stamp.end(), std::byte{0});
+  encode(CommitHeader{}, identity_, stamp);
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    Segment& segment = segments_[i];
+    if (segment.state == Segment::State::kUsed) {
+      const std::size_t next = after(segment.ordinal);
+      segment.end = next == kNoSegment ? frames : segments_[next].first;
+      if (segment.end == segment.first) let_go(i);
+      continue;
+    }
+    if (segment.state != Segment::State::kEmpty) {
+      if (!ok(segment.file.write(0, stamp)) || !ok(segment.file.sync())) {
+        index = i;
+        return error_of(-segment.file.error_number(), "a torn segment cannot be cleared");
+      }
+      segment.state = Segment::State::kEmpty;
+    }
+    let_go(i);
+  }
+  return {};
 }
 
 }  // namespace windhover

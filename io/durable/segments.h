@@ -27,10 +27,11 @@ struct Segment {
   std::uint64_t ordinal = 0;  // as its first commit's header says, or 0
   std::uint64_t first = 0;    // frame
   std::uint64_t end = 0;      // frame, one past its last; known to the writer
-  std::uint64_t queued = 0;   // > 0: may be written over, lowest first; the writer's
+  std::uint64_t queued = 0;   // > 0: may be written over, lowest first
 };
 
-// The files of a log and how commits are found in them. One thread; no heap.
+// The files of a log, how commits are found in them, and which of them may be written over: those
+// stand in a queue, in the order in which they were let go. One thread; no heap.
 class SegmentSet {
  public:
   // Takes memory.
@@ -50,6 +51,18 @@ class SegmentSet {
   // The used segment with the lowest ordinal above `ordinal`, or with the highest below it.
   std::size_t after(std::uint64_t ordinal) const noexcept;
   std::size_t before(std::uint64_t ordinal) const noexcept;
+
+  // Puts the segment at the end of the queue; takes the first out, which is then used as `ordinal`,
+  // from `frame` on. kNoSegment: there is none.
+  void let_go(std::size_t index) noexcept { segments_[index].queued = ++queued_; }
+  std::size_t take(std::uint64_t ordinal, std::uint64_t frame) noexcept;
+  std::size_t queued() const noexcept;  // how many there are
+  // Set-up: what is used ends where the next one begins, the last at `frames`; what is not, and
+  // what was given up after a failure, is let go. A torn use may have kept a header that says where
+  // it began. Were it left, it would count again when newer uses have come, although the segment
+  // before it went on; so it is stamped, by way of `stamp`, kLogBlock bytes. kOk, or what went
+  // wrong in segment `index`.
+  Error queue_all(std::uint64_t frames, std::span<std::byte> stamp, std::size_t& index) noexcept;
 
   // Reads the commit at `offset` of a segment used as `ordinal` into `buffer` (commit_bytes).
   // kOk: every byte is good. kClosed: no good one is there. Else: reading failed.
@@ -80,6 +93,7 @@ class SegmentSet {
  private:
   LogIdentity identity_;
   std::span<Segment> segments_;
+  std::uint64_t queued_ = 0;  // the last place in the queue
 };
 
 }  // namespace windhover
