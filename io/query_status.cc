@@ -19,7 +19,7 @@ DurableReply durable_of(const ServedModel& model, std::int64_t now_ns,
   const LogProgress& log = model.log;
   const CheckpointProgress& checkpoints = model.checkpoints;
   DurableReply reply;
-  reply.keeps_folder = model.request_checkpoint != nullptr;
+  reply.keeps_folder = model.keeper.is_there();
   reply.durability = model.durability;
   reply.instance_id = model.instance_id;
   reply.durable_through = log.durable_head.load();
@@ -95,10 +95,10 @@ std::size_t QueryHandler::events(std::uint64_t id, const ListEventsQuery& query,
 std::size_t QueryHandler::take_checkpoint(std::uint64_t id, std::uint64_t number,
                                           std::span<std::byte> out) noexcept {
   const ServedModel& model = *model_;
-  if (model.request_checkpoint == nullptr) return refuse(id, Status::kUnsupported, 0, out);
+  if (!model.keeper.is_there()) return refuse(id, Status::kUnsupported, 0, out);
   const CheckpointProgress& progress = model.checkpoints;
   if (number == 0) {
-    number = model.request_checkpoint(model.keeper);
+    number = model.keeper.request();
   } else if (number > progress.requested.load()) {
     return refuse(id, Status::kInvalidArgument, 0, out);
   }

@@ -66,13 +66,39 @@ class SenderOverHttp {
   std::atomic<std::uint64_t> most_{0};
 };
 
+// A model's name, or none. Whoever may change it is nobody's reader meanwhile.
+class ModelName {
+ public:
+  std::string_view text() const noexcept { return room_.data(); }
+  // Once. REQUIRES: is_model_name().
+  void set(std::string_view name) noexcept { name.copy(room_.data(), kMaxModelName); }
+
+ private:
+  std::array<char, kMaxModelName + 1> room_{};
+};
+
+// Who takes checkpoints of a model when it is asked to. Any thread.
+class CheckpointKeeper {
+ public:
+  using Request = std::uint64_t (*)(void* keeper) noexcept;
+
+  CheckpointKeeper() = default;
+  CheckpointKeeper(Request how, void* keeper) noexcept : request_(how), keeper_(keeper) {}
+
+  bool is_there() const noexcept { return request_ != nullptr; }
+  // Asks for one more; gives the request's number. REQUIRES: is_there().
+  std::uint64_t request() const noexcept { return request_(keeper_); }
+
+ private:
+  Request request_ = nullptr;
+  void* keeper_ = nullptr;
+};
+
 // Everything but what is atomic is fixed before the endpoints open, unless it says whose it is.
 struct ServedModel {
-  std::string_view name() const noexcept { return name_room.data(); }
-  // REQUIRES: is_model_name().
-  void set_name(std::string_view name) noexcept { name.copy(name_room.data(), kMaxModelName); }
+  std::string_view name() const noexcept { return called.text(); }
 
-  std::array<char, kMaxModelName + 1> name_room{};
+  ModelName called;
   std::uint32_t place = 0;               // among the server's models
   const ServedModel* follows = nullptr;  // whose rows it learns from; null: those of senders
   // The place of the one whose posterior answers questions about this one: of its rows.
@@ -87,9 +113,7 @@ struct ServedModel {
   LogProgress log;  // all 0 without one
   std::uint64_t log_capacity_bytes = 0;
   CheckpointProgress checkpoints;
-  // Asks for one more, from any thread; gives the request's number. Null: no folder is kept.
-  std::uint64_t (*request_checkpoint)(void* keeper) noexcept = nullptr;
-  void* keeper = nullptr;
+  CheckpointKeeper keeper;                   // not there: no folder is kept
   const ProducerTable* producers = nullptr;  // the observe thread's; size() is anybody's
   // The conversation whose frame found no room in the window or the log first: until there is some
   // the others wait. The observe thread's own.

@@ -142,7 +142,7 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   if (!seed.ok()) return seed.error();
   if (!start.ok()) return start.error();
   if (!instance.ok()) return instance.error();
-  model.set_name(hosted.name.empty() ? kOnlyModel : hosted.name);
+  model.called.set(hosted.name.empty() ? kOnlyModel : hosted.name);
   model.place = static_cast<std::uint32_t>(index);
   model.answered_by = model.place;
   model.schema_json = hosted.schema_json;

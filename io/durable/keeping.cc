@@ -52,10 +52,9 @@ Result<bool> Keeping::open(std::size_t place) {
     model.durability = Durability::kLogged;
     model.log_capacity_bytes = config_.log_options.bytes;
   }
-  model.keeper = &persistence;
-  model.request_checkpoint = [](void* keeper) noexcept {
-    return static_cast<Persistence*>(keeper)->request_checkpoint();
-  };
+  model.keeper = {
+      [](void* keeper) noexcept { return static_cast<Persistence*>(keeper)->request_checkpoint(); },
+      &persistence};
   return true;
 }
 

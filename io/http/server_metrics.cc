@@ -16,7 +16,7 @@ DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept 
   const LogProgress& log = model.log;
   const CheckpointProgress& checkpoints = model.checkpoints;
   DurableMetrics metrics;
-  metrics.keeps_folder = model.request_checkpoint != nullptr;
+  metrics.keeps_folder = model.keeper.is_there();
   metrics.logs = metrics.keeps_folder && model.durability == Durability::kLogged;
   metrics.durable_rows = log.durable_head.load();
   metrics.log_used_bytes = log.used_bytes.load();

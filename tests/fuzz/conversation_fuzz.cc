@@ -83,7 +83,7 @@ struct World {
     state.access = &access;
     orders.begin();
     state.orders = &orders;
-    model.set_name("default");
+    model.called.set("default");
     model.limits = limits_of(engine->config());
     model.engine = engine;
     scratch.reset();

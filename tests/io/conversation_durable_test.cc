@@ -23,10 +23,11 @@ TEST(Conversation, ACheckpointIsAskedForAtOnceAndAskedAfter) {
     EXPECT_EQ(ask(0).refusal().reason(), v1::REASON_UNSUPPORTED);
     EXPECT_EQ(progress.requested.load(), 0U);
 
-    shared.model.keeper = &progress;
-    shared.model.request_checkpoint = [](void* keeper) noexcept {
-      return static_cast<CheckpointProgress*>(keeper)->requested.fetch_add(1) + 1;
-    };
+    shared.model.keeper = {
+        [](void* keeper) noexcept {
+          return static_cast<CheckpointProgress*>(keeper)->requested.fetch_add(1) + 1;
+        },
+        &progress};
     const v1::TakeCheckpointResult first = ask(0).take_checkpoint_result();
     EXPECT_EQ(first.request(), 1U);
     EXPECT_FALSE(first.answered());
@@ -60,7 +61,7 @@ TEST(Conversation, StatusSaysWhatIsKept) {
 
   (void)peer.send(7, 0, 10);
   ServedModel& state = shared.model;
-  state.request_checkpoint = [](void*) noexcept { return std::uint64_t{1}; };
+  state.keeper = {[](void*) noexcept { return std::uint64_t{1}; }, nullptr};
   state.durability = Durability::kLogged;
   state.log.durable_head = 10;
   state.log.used_bytes = 4'096;

@@ -35,7 +35,7 @@ struct Shared {
     EXPECT_FALSE(arena.exhausted());
     state.limits = limits;
     state.clock = &clock;
-    model.set_name("default");
+    model.called.set("default");
     model.limits = limits_of(engine->config());
     model.engine = engine;
     model.instance_id = 77;

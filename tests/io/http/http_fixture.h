@@ -48,7 +48,7 @@ struct HttpWorld {
     state.limits = limits;
     state.limits.connection = connection;
     state.clock = &clock;
-    model.set_name("default");
+    model.called.set("default");
     model.limits = limits_of(engine->config());
     model.engine = engine;
     model.instance_id = 77;
