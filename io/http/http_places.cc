@@ -17,12 +17,21 @@ constexpr std::string_view kFull =
     "Content-Length: 41\r\nConnection: close\r\n\r\n"
     "{\"error\":\"too many connections are open\"}";
 
+void refuse(Stream& socket, const ServerState& state) noexcept {
+  const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
+  if (state.tls != nullptr && !local) return;
+  ErrorCode ignored;
+  socket.non_blocking(true, ignored);
+  socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);
+  socket.shutdown(Stream::shutdown_send, ignored);
+}
+
 }  // namespace
 
 // While all connections are taken those that nobody is known at, or that are idle, give way to who
 // comes.
 bool HttpServer::on_connection(Stream& socket) noexcept {
-  auto all = everybodys();
+  auto all = std::views::take(connections_, config_.max_connections);
   auto free = std::ranges::find_if(all, &Occupant::is_free, &HttpConnection::occupant);
   if (free == all.end() && make_room()) {
     free = std::ranges::find_if(all, &Occupant::is_free, &HttpConnection::occupant);
@@ -32,10 +41,11 @@ bool HttpServer::on_connection(Stream& socket) noexcept {
     begin(*free, socket, PlaceKind::kEverybodys);
     return true;
   }
-  const auto kept = operator_place_->take(socket, state_.clock->now_ns());
+  const auto kept = operator_place_->take(socket, state_.now_ns());
   if (kept.soon) return false;
   if (kept.session == nullptr) {
-    refuse(socket);
+    handler_.counters().add(HttpCounter::kConnectionsRefused);
+    refuse(socket, state_);
     return true;
   }
   state_.counters.add(IoCounter::kOperatorConnections);
@@ -45,7 +55,7 @@ bool HttpServer::on_connection(Stream& socket) noexcept {
 
 void HttpServer::begin(HttpConnection& connection, Stream& socket, PlaceKind place) noexcept {
   handler_.counters().add(HttpCounter::kConnectionsAccepted);
-  memory_.queue->begin(number_of(connection));
+  turns_.begin(connection);
   state_.of(EndpointKind::kHttp).sessions.store(++open_, std::memory_order_relaxed);
   connection.begin(std::move(socket), place);
 }
@@ -54,13 +64,14 @@ void HttpServer::begin(HttpConnection& connection, Stream& socket, PlaceKind pla
 bool HttpServer::make_room() noexcept {
   using GivesWay = HttpConnection::GivesWay;
   HttpConnection* victim = nullptr;
-  const Crowd crowd(everybodys(), addresses_);
+  const auto everybodys = std::views::take(connections_, config_.max_connections);
+  const Crowd crowd(everybodys, addresses_);
   const auto claim = [&](const HttpConnection& c) {
     const Occupant who = c.occupant();
     const std::size_t others = who.stranger ? crowd.at(who.address) : 0;
     return std::tuple(c.gives_way(), SIZE_MAX - others, c.since_ns());
   };
-  for (HttpConnection& connection : everybodys()) {
+  for (HttpConnection& connection : everybodys) {
     if (connection.occupant().is_closed()) return true;
     if (connection.gives_way() == GivesWay::kNever) continue;
     if (victim == nullptr || claim(connection) < claim(*victim)) victim = &connection;
@@ -102,51 +113,17 @@ bool HttpServer::admins_is_free() noexcept {
   return true;
 }
 
-void HttpServer::refuse(Stream& socket) noexcept {
-  handler_.counters().add(HttpCounter::kConnectionsRefused);
-  const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
-  if (state_.tls != nullptr && !local) return;
-  ErrorCode ignored;
-  socket.non_blocking(true, ignored);
-  socket.write_some(asio::buffer(kFull.data(), kFull.size()), ignored);
-  socket.shutdown(Stream::shutdown_send, ignored);
-}
-
 void HttpServer::on_free(HttpConnection&) noexcept {
   state_.of(EndpointKind::kHttp).sessions.store(--open_, std::memory_order_relaxed);
   if (ending_) finish_if_idle();
 }
 
-std::uint32_t HttpServer::number_of(const HttpConnection& connection) const noexcept {
-  const auto found =
-      std::ranges::find_if(connections_, [&](const auto& c) { return &c == &connection; });
-  return static_cast<std::uint32_t>(found - connections_.begin());
-}
-
-// Who has had little goes before who has had much, and between two answers the sockets are looked
-// at.
-void HttpServer::on_question(HttpConnection& connection) noexcept {
-  memory_.queue->wait(number_of(connection), FairQueue::Line::kAny);
-  schedule_next();
-}
+void HttpServer::on_question(HttpConnection& connection) noexcept { turns_.wait(connection); }
 
 void HttpServer::on_cost(HttpConnection& connection, std::int64_t cost) noexcept {
-  memory_.queue->charge(number_of(connection), cost);
+  turns_.charge(connection, cost);
 }
 
-void HttpServer::on_left(HttpConnection& connection) noexcept {
-  memory_.queue->leave(number_of(connection));
-}
-
-void HttpServer::schedule_next() noexcept {
-  if (next_scheduled_) return;
-  next_scheduled_ = true;
-  asio::post(io_, with_memory(next_memory_, [this] {
-               next_scheduled_ = false;
-               if (memory_.queue->empty()) return;
-               connections_[memory_.queue->next(true)].take_turn();
-               if (!memory_.queue->empty()) schedule_next();
-             }));
-}
+void HttpServer::on_left(HttpConnection& connection) noexcept { turns_.leave(connection); }
 
 }  // namespace windhover

@@ -6,9 +6,6 @@
 #include <exception>
 #include <string_view>
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include "windhover/io/access/access.h"
 
 namespace windhover {
@@ -36,12 +33,10 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
       io_(1),
       tcp_(io_, *this, state.counters),
       unix_(io_, *this, state.counters),
-      wake_(io_),
+      waker_(io_, state.counters),
       sweep_(io_, state.counters),
-      deadline_(io_, state.counters) {
-  wake_memory_.count_in(state.counters);
-  next_memory_.count_in(state.counters);
-  memory.queue->reset();
+      deadline_(io_, state.counters),
+      turns_(io_, *memory.queue, connections_, state.counters) {
   for (const ModelContext& model : memory.conversations->models) {
     links_.emplace_back(io_, model.model,
                         state.access != nullptr ? state.access->host_token() : std::string_view());
@@ -61,8 +56,7 @@ HttpServer::~HttpServer() {
   unix_.close();
   for (HttpConnection& connection : connections_) connection.abort();
   close_links();
-  ErrorCode ignored;
-  wake_.close(ignored);
+  waker_.close();
   sweep_.cancel();
   deadline_.cancel();
   io_.restart();
@@ -83,10 +77,7 @@ void HttpServer::close_links() noexcept {
 }
 
 Result<bool> HttpServer::open() {
-  wake_fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-  ErrorCode error;
-  if (wake_fd_ >= 0) wake_.assign(wake_fd_, error);
-  if (wake_fd_ < 0 || error) {
+  if (!waker_.open()) {
     return Error{Status::kIoError, "no descriptor to wake the HTTP thread with", double(errno)};
   }
   const ListenConfig& listen = config_.listen;
@@ -99,7 +90,7 @@ Result<bool> HttpServer::open() {
     if (!opened.ok()) return opened;
   }
   warm_up();
-  arm_wake();
+  waker_.wait([this] { on_wake(); });
   tcp_.start();
   unix_.start();
   arm_sweep();
@@ -113,8 +104,8 @@ void HttpServer::warm_up() {
     ErrorCode ignored;
     for (Stream& socket : sockets) socket.open(asio::ip::tcp::v4(), ignored);
   }
-  sweep_.after(std::chrono::hours(1), [](const ErrorCode&) {});
-  deadline_.after(std::chrono::hours(1), [](const ErrorCode&) {});
+  sweep_.warm_up();
+  deadline_.warm_up();
   tcp_.warm_up();
   unix_.warm_up();
   sweep_.cancel();
@@ -142,17 +133,12 @@ void HttpServer::run() noexcept {
 void HttpServer::finish() noexcept {
   handler_.stop();
   finish_requested_.store(true, std::memory_order_release);
-  wake();
-}
-
-void HttpServer::wake() noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
+  waker_.wake();
 }
 
 void HttpServer::change(const PlaceChange& entry) noexcept {
   changes_.give(
-      entry, [this] { wake(); }, [this](const PlaceChange& given) { change_here(given); });
+      entry, [this] { waker_.wake(); }, [this](const PlaceChange& given) { change_here(given); });
 }
 
 // Who waits for an answer about a model that goes is told that none comes.
@@ -163,19 +149,11 @@ void HttpServer::change_here(const PlaceChange& entry) noexcept {
   memory_.change(state_, entry);
 }
 
-void HttpServer::arm_wake() noexcept {
-  wake_.async_wait(Descriptor::wait_read, with_memory(wake_memory_, [this](const ErrorCode& error) {
-                     if (!error) on_wake();
-                   }));
-}
-
 void HttpServer::on_wake() noexcept {
-  std::uint64_t count = 0;
-  [[maybe_unused]] const auto bytes = ::read(wake_fd_, &count, sizeof count);
   changes_.look([this](const PlaceChange& entry) { change_here(entry); });
   const bool ends = finish_requested_.load(std::memory_order_acquire);
   if (ends && !ending_) end();
-  if (!ends) arm_wake();
+  if (!ends) waker_.wait([this] { on_wake(); });
 }
 
 void HttpServer::arm_sweep() noexcept {
@@ -186,7 +164,7 @@ void HttpServer::arm_sweep() noexcept {
 
 void HttpServer::sweep() noexcept {
   handler_.look();
-  const std::int64_t now_ns = state_.clock->now_ns();
+  const std::int64_t now_ns = state_.now_ns();
   state_.of(EndpointKind::kHttp).beat_ns.store(now_ns, std::memory_order_relaxed);
   for (HttpConnection& connection : connections_) connection.check_timeouts(now_ns);
   if (!ending_ || open_ > 0) arm_sweep();
@@ -211,8 +189,7 @@ void HttpServer::finish_if_idle() noexcept {
   close_links();
   sweep_.cancel();
   deadline_.cancel();
-  ErrorCode ignored;
-  wake_.cancel(ignored);
+  waker_.cancel();
 }
 
 }  // namespace windhover

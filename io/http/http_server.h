@@ -13,9 +13,11 @@
 #include "windhover/io/asio_types.h"
 #include "windhover/io/http/http_connection.h"
 #include "windhover/io/http/http_handler.h"
+#include "windhover/io/http/http_turns.h"
 #include "windhover/io/http/observe_link.h"
 #include "windhover/io/listener.h"
 #include "windhover/io/operator_place.h"
+#include "windhover/io/waker.h"
 #include "windhover/platform/handover.h"
 
 namespace windhover {
@@ -55,7 +57,6 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
  private:
   void change_here(const PlaceChange& entry) noexcept;
   void on_wake() noexcept;
-  void wake() noexcept;
   void warm_up();
   bool on_connection(Stream& socket) noexcept override;
   bool make_room() noexcept;
@@ -63,15 +64,10 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
                  std::uint64_t most) noexcept override;
   bool admins_is_free() noexcept override;
   void begin(HttpConnection& connection, Stream& socket, PlaceKind place) noexcept;
-  auto everybodys() noexcept { return std::views::take(connections_, config_.max_connections); }
   void on_question(HttpConnection& connection) noexcept override;
   void on_cost(HttpConnection& connection, std::int64_t cost) noexcept override;
   void on_left(HttpConnection& connection) noexcept override;
   void on_free(HttpConnection& connection) noexcept override;
-  void schedule_next() noexcept;
-  std::uint32_t number_of(const HttpConnection& connection) const noexcept;
-  void refuse(Stream& socket) noexcept;
-  void arm_wake() noexcept;
   void arm_sweep() noexcept;
   void sweep() noexcept;
   void end() noexcept;
@@ -85,19 +81,16 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   IoContext io_;
   Listener tcp_;
   Listener unix_;
-  Descriptor wake_;
-  int wake_fd_ = -1;
-  HandlerMemory wake_memory_;
-  HandlerMemory next_memory_;
+  Waker waker_;
   Alarm sweep_;
   Alarm deadline_;
   std::deque<ObserveLink> links_;           // one a place
   std::deque<HttpConnection> connections_;  // the last ones are the operator's
+  HttpTurns turns_;
   using Places = std::ranges::subrange<std::deque<HttpConnection>::iterator>;
   std::optional<OperatorPlace<Places>> operator_place_;
   std::vector<std::uint64_t> addresses_;  // room for those of strangers
   std::uint32_t open_ = 0;
-  bool next_scheduled_ = false;
   bool ending_ = false;
   std::atomic<bool> finish_requested_{false};
   Handover<PlaceChange> changes_;
