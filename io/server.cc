@@ -18,6 +18,15 @@ std::size_t most_descriptors(const ServerLayout& layout, const ServerConfig& con
   return 2 * sessions + config.http.max_connections + 2 * layout.models.size() + kOthers;
 }
 
+ServedEndpoint stand_of(const ServerState::PerEndpoint& state, std::uint16_t port,
+                        const Thread& thread) noexcept {
+  return {.port = port,
+          .sessions = state.sessions.load(std::memory_order_relaxed),
+          .thread_warnings = thread.warnings(),
+          .beat_ns = state.beat_ns.load(std::memory_order_relaxed),
+          .latency = state.query_latency};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
@@ -42,7 +51,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
   }
   // Asio and the heap throw; nothing leaves this library that way.
   try {
-    auto impl = std::make_unique<Impl>(config, models, layout);
+    auto impl = std::make_unique<ServerImpl>(config, models, layout);
     if (impl->orders && !impl->orders->valid()) {
       return Error{Status::kIoError, "no descriptor to wait for orders of models with", EMFILE,
                    true};
@@ -62,7 +71,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config, Engin
   return create(config, {&only, 1}, block, clock);
 }
 
-Server::Server(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Server::Server(std::unique_ptr<ServerImpl> impl) noexcept : impl_(std::move(impl)) {}
 
 Server::~Server() {
   if (impl_->observe_thread.joinable() || impl_->query_thread.joinable()) {
@@ -120,8 +129,8 @@ Result<std::size_t> Server::reload() noexcept {
 
 bool Server::asks_who() const noexcept { return impl_->layout.access.has_file(); }
 
-void Server::run_observe() noexcept { Impl::run_observe(impl_.get()); }
-void Server::run_query() noexcept { Impl::run_query(impl_.get()); }
+void Server::run_observe() noexcept { ServerImpl::run_observe(impl_.get()); }
+void Server::run_query() noexcept { ServerImpl::run_query(impl_.get()); }
 void Server::run_http() noexcept {
   if (impl_->http) impl_->http->run();
 }
@@ -133,13 +142,13 @@ ThreadOptions Server::query_thread_options() noexcept {
 }
 
 Status Server::start(const ThreadOptions& observe, const ThreadOptions& query) noexcept {
-  Status status = start_keeping();
+  Status status = kept().start();
   if (!ok(status)) return status;
-  status = impl_->observe_thread.start(observe, &Impl::run_observe, impl_.get());
+  status = impl_->observe_thread.start(observe, &ServerImpl::run_observe, impl_.get());
   if (!ok(status)) return status;
-  status = impl_->query_thread.start(query, &Impl::run_query, impl_.get());
+  status = impl_->query_thread.start(query, &ServerImpl::run_query, impl_.get());
   if (ok(status) && impl_->http) {
-    status = impl_->http_thread.start({.name = "wh-http"}, &Impl::run_http, impl_.get());
+    status = impl_->http_thread.start({.name = "wh-http"}, &ServerImpl::run_http, impl_.get());
   }
   if (!ok(status)) {
     request_stop();
@@ -150,13 +159,6 @@ Status Server::start(const ThreadOptions& observe, const ThreadOptions& query) n
   impl_->query.wait_for_run();
   if (impl_->http) impl_->http->wait_for_run();
   return status;
-}
-
-std::uint32_t Server::observe_thread_warnings() const noexcept {
-  return impl_->observe_thread.warnings();
-}
-std::uint32_t Server::query_thread_warnings() const noexcept {
-  return impl_->query_thread.warnings();
 }
 
 void Server::request_stop() noexcept {
@@ -172,78 +174,25 @@ void Server::join() noexcept {
   if (impl_->keeping) impl_->keeping->stop();
 }
 
-Status Server::start_keeping() noexcept {
-  return impl_->keeping ? impl_->keeping->start() : Status::kOk;
-}
-
-Status Server::checkpoint_at_rest(std::size_t model) noexcept {
-  Persistence* const kept = impl_->kept(model);
-  return kept != nullptr ? kept->checkpoint_at_rest() : Status::kUnsupported;
-}
-
-Result<std::uint64_t> Server::request_checkpoint(std::size_t model) noexcept {
-  Persistence* const kept = impl_->kept(model);
-  if (kept == nullptr) return Error{Status::kUnsupported, "the server keeps no folder", 0};
-  return kept->request_checkpoint();
-}
-
-const char* Server::recovery_remarks(std::size_t model) const noexcept {
-  Persistence* const kept = impl_->kept(model);
-  return kept != nullptr ? kept->remarks().c_str() : "";
-}
-Status Server::set_answered_by(std::size_t model, std::size_t by) noexcept {
-  ServedModel& served = impl_->layout.models[model].served;
-  const ServedModel& answers = impl_->layout.models[by].served;
-  if (model != by && answers.follows != &served) return Status::kInvalidArgument;
-  served.answered_by.store(answers.place, std::memory_order_relaxed);
-  return Status::kOk;
-}
-std::size_t Server::answered_by(std::size_t model) const noexcept {
-  return impl_->layout.models[model].served.answered_by.load(std::memory_order_relaxed);
-}
-std::size_t Server::models() const noexcept { return impl_->layout.first_models; }
-std::size_t Server::places() const noexcept { return impl_->layout.models.size(); }
-std::string_view Server::model_name(std::size_t model) const noexcept {
-  return impl_->layout.models[model].served.name();
-}
-const LogProgress& Server::log(std::size_t model) const noexcept {
-  return impl_->layout.models[model].served.log;
-}
-const CheckpointProgress& Server::checkpoints(std::size_t model) const noexcept {
-  return impl_->layout.models[model].served.checkpoints;
-}
-
-std::uint16_t Server::observe_port() const noexcept { return impl_->observe.port(); }
-std::uint16_t Server::query_port() const noexcept { return impl_->query.port(); }
-std::uint16_t Server::http_port() const noexcept { return impl_->http ? impl_->http->port() : 0; }
-
-std::uint64_t Server::instance_id(std::size_t model) const noexcept {
-  return impl_->layout.models[model].served.instance_id;
-}
+ServerModels& Server::models() noexcept { return impl_->served_models; }
+const ServerModels& Server::models() const noexcept { return impl_->served_models; }
+ServerKeeping& Server::kept() noexcept { return impl_->kept_models; }
+const ServerKeeping& Server::kept() const noexcept { return impl_->kept_models; }
 
 Counters<IoCounter>& Server::counters() noexcept { return impl_->layout.state.counters; }
 
-std::uint32_t Server::observe_sessions() const noexcept {
-  return impl_->layout.state.of(EndpointKind::kObserve).sessions.load(std::memory_order_relaxed);
+ServedEndpoint Server::observe() const noexcept {
+  return stand_of(impl_->layout.state.of(EndpointKind::kObserve), impl_->observe.port(),
+                  impl_->observe_thread);
 }
-std::uint32_t Server::query_sessions() const noexcept {
-  return impl_->layout.state.of(EndpointKind::kQuery).sessions.load(std::memory_order_relaxed);
+ServedEndpoint Server::query() const noexcept {
+  return stand_of(impl_->layout.state.of(EndpointKind::kQuery), impl_->query.port(),
+                  impl_->query_thread);
 }
-std::int64_t Server::observe_beat_ns() const noexcept {
-  return impl_->layout.state.of(EndpointKind::kObserve).beat_ns.load(std::memory_order_relaxed);
-}
-std::int64_t Server::http_beat_ns() const noexcept {
-  if (impl_->http == nullptr) return -1;
-  return impl_->layout.state.of(EndpointKind::kHttp).beat_ns.load(std::memory_order_relaxed);
-}
-std::int64_t Server::query_beat_ns() const noexcept {
-  return impl_->layout.state.of(EndpointKind::kQuery).beat_ns.load(std::memory_order_relaxed);
-}
-const Histogram& Server::observe_latency() const noexcept {
-  return impl_->layout.state.of(EndpointKind::kObserve).query_latency;
-}
-const Histogram& Server::query_latency() const noexcept {
-  return impl_->layout.state.of(EndpointKind::kQuery).query_latency;
+ServedEndpoint Server::http() const noexcept {
+  const ServerState::PerEndpoint& state = impl_->layout.state.of(EndpointKind::kHttp);
+  if (impl_->http == nullptr) return {.beat_ns = -1, .latency = state.query_latency};
+  return stand_of(state, impl_->http->port(), impl_->http_thread);
 }
 
 }  // namespace windhover

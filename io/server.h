@@ -24,18 +24,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 
 #include "windhover/io/counter_ids.h"
-#include "windhover/io/durable/checkpoint_progress.h"
-#include "windhover/io/durable/log_progress.h"
+#include "windhover/io/served_endpoint.h"
 #include "windhover/io/server_config.h"
+#include "windhover/io/server_keeping.h"
+#include "windhover/io/server_models.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/counters.h"
-#include "windhover/platform/histogram.h"
 #include "windhover/platform/result.h"
 #include "windhover/platform/thread.h"
 #include "windhover/runtime/engine.h"
@@ -62,7 +61,7 @@ struct HostedModel {
 // The name of the only model of a host that gives it none.
 inline constexpr std::string_view kOnlyModel = "default";
 
-class ModelOrders;
+struct ServerImpl;
 
 class Server {
  public:
@@ -107,42 +106,11 @@ class Server {
   // Whether there is such a file.
   bool asks_who() const noexcept;
 
-  // Bytes of the store that add_model() needs, beside the engine's block.
-  static Result<std::size_t> model_footprint(const ServerConfig& config) noexcept;
-
-  // Models come and go while the server serves, or before: ServerConfig::added. From one thread at
-  // a time, which is none of the server's; these allocate on it, wait for the disk, and wait until
-  // every endpoint's thread has taken the change up. Other models do not notice.
-  //
-  // Makes one ready, in a free place, which is the value; `store` is memory for it, as create()
-  // wants its block. Engine and store live until forget_model(). It takes readers as create() does,
-  // and takes up what its folder holds. Nobody may name it yet: what the host has to write down of
-  // it is on disk before anything of it is acknowledged. Then comes let_in_model(), or
-  // forget_model(), and not another one before. The sentence of an error lives until the next call.
-  Result<std::size_t> add_model(const HostedModel& model, std::span<std::byte> store) noexcept;
-  // From now on connections may name it; the host has its engine polled. Nothing is left to fail.
-  // REQUIRES: add_model() gave this place last.
-  void let_in_model(std::size_t model) noexcept;
-  // Whether add_model() would take it, as far as that can be told before there is an engine: its
-  // name, its size, a free place, the file of identities, which is taken up. `instead_of`: the
-  // place of one that was added and would have gone.
-  Result<bool> check_model(std::string_view name, const EngineConfig& engine,
-                           std::optional<std::size_t> instead_of = {}) noexcept;
-  // Nobody speaks of it any more: who did is refused with UNKNOWN_MODEL, and closed. What was
-  // accepted is in its log. REQUIRES: it was added.
-  void let_go_of_model(std::size_t model) noexcept;
-  // After let_go_of_model(), when nobody polls its engine either, and after checkpoint_at_rest() if
-  // that is wanted; or in place of let_in_model(): its place is free, and nothing of it is touched
-  // any more.
-  void forget_model(std::size_t model) noexcept;
-
-  // What operators want of the models (HostModel), for the thread that adds and removes. Null
-  // without ServerConfig::added.
-  ModelOrders* model_orders() noexcept;
-
-  // The threads that keep rows and checkpoints on disk; start() does it, and so does add_model().
-  // Nothing without a folder, or when they are at work. After open(), before run_observe().
-  Status start_keeping() noexcept;
+  // Its models, and what it keeps of them on disk.
+  ServerModels& models() noexcept;
+  const ServerModels& models() const noexcept;
+  ServerKeeping& kept() noexcept;
+  const ServerKeeping& kept() const noexcept;
 
   // Serve one endpoint on the calling thread until it has stopped. Each once, after open();
   // run_observe() is then the engines' only observe() caller.
@@ -158,10 +126,6 @@ class Server {
   Status start(const ThreadOptions& observe = observe_thread_options(),
                const ThreadOptions& query = query_thread_options()) noexcept;
 
-  // Of start()'s threads: masks of ThreadWarning.
-  std::uint32_t observe_thread_warnings() const noexcept;
-  std::uint32_t query_thread_warnings() const noexcept;
-
   // Stops gracefully: no new connections, what has been received is handled and answered, then the
   // connections close; at the latest after drain_timeout. Any thread, also a signal handler.
   void request_stop() noexcept;
@@ -169,53 +133,15 @@ class Server {
   // Waits for the threads of start(). What has been accepted is in the log then.
   void join() noexcept;
 
-  // After join(), and when the learner's thread has ended: a checkpoint of all there is, so that
-  // the next start has nothing to learn again. kUnsupported without a folder; otherwise
-  // checkpoints() says why there is none.
-  Status checkpoint_at_rest(std::size_t model = 0) noexcept;
-  // Any thread, while serving: one more checkpoint as soon as can be. Its number among the
-  // requests: checkpoints() says when it has been answered, and whether it was met.
-  Result<std::uint64_t> request_checkpoint(std::size_t model = 0) noexcept;
-  const LogProgress& log(std::size_t model = 0) const noexcept;
-  const CheckpointProgress& checkpoints(std::size_t model = 0) const noexcept;
-  // After open(): which checkpoints were not good, and why; empty: none.
-  const char* recovery_remarks(std::size_t model = 0) const noexcept;
-
-  // Which model's posterior answers questions about `model`, by their places: itself, or one that
-  // follows it. kInvalidArgument for another. Any thread, while serving.
-  Status set_answered_by(std::size_t model, std::size_t by) noexcept;
-  std::size_t answered_by(std::size_t model) const noexcept;
-
-  // The models by their places, from 0 on: as they were given to create(), and behind them places
-  // for those that are added.
-  std::size_t models() const noexcept;
-  std::size_t places() const noexcept;
-  // The thread that adds and removes. Empty: nobody is there.
-  std::string_view model_name(std::size_t model) const noexcept;
-
-  // The TCP ports bound by open(); 0 without TCP.
-  std::uint16_t observe_port() const noexcept;
-  std::uint16_t query_port() const noexcept;
-  std::uint16_t http_port() const noexcept;
-
   // Any thread.
-  std::uint64_t instance_id(std::size_t model = 0) const noexcept;  // as in Welcome
   Counters<IoCounter>& counters() noexcept;
-  std::uint32_t observe_sessions() const noexcept;  // open now
-  std::uint32_t query_sessions() const noexcept;
-  // When each endpoint's loop last swept its sessions, by the server's clock: once a second at
-  // least from run_...() until it stops. 0: not yet.
-  std::int64_t observe_beat_ns() const noexcept;
-  std::int64_t query_beat_ns() const noexcept;
-  std::int64_t http_beat_ns() const noexcept;  // -1 without HTTP
-  // Nanoseconds from a question found in the read buffer to its answer in the write buffer.
-  const Histogram& observe_latency() const noexcept;
-  const Histogram& query_latency() const noexcept;
+  ServedEndpoint observe() const noexcept;
+  ServedEndpoint query() const noexcept;
+  ServedEndpoint http() const noexcept;
 
  private:
-  struct Impl;
-  explicit Server(std::unique_ptr<Impl> impl) noexcept;
-  std::unique_ptr<Impl> impl_;
+  explicit Server(std::unique_ptr<ServerImpl> impl) noexcept;
+  std::unique_ptr<ServerImpl> impl_;
 };
 
 }  // namespace windhover

@@ -20,8 +20,8 @@
 
 namespace windhover {
 
-struct Server::Impl {
-  Impl(const ServerConfig& from, std::span<const HostedModel> models, ServerLayout& in_block)
+struct ServerImpl {
+  ServerImpl(const ServerConfig& from, std::span<const HostedModel> models, ServerLayout& in_block)
       : config(from),
         observe_address(from.observe.tcp_address),
         observe_path(from.observe.unix_path),
@@ -52,21 +52,14 @@ struct Server::Impl {
   }
 
   static void run_observe(void* self) {
-    static_cast<Impl*>(self)->observe.run();
-    static_cast<Impl*>(self)->endpoint_ended();
+    static_cast<ServerImpl*>(self)->observe.run();
+    static_cast<ServerImpl*>(self)->endpoint_ended();
   }
   static void run_query(void* self) {
-    static_cast<Impl*>(self)->query.run();
-    static_cast<Impl*>(self)->endpoint_ended();
+    static_cast<ServerImpl*>(self)->query.run();
+    static_cast<ServerImpl*>(self)->endpoint_ended();
   }
-  static void run_http(void* self) { static_cast<Impl*>(self)->http->run(); }
-
-  ServerConfig whole_config() const noexcept;
-  // Where one more would come. `instead_of`: a place that would be free.
-  Result<std::size_t> place_for(std::string_view name, const EngineConfig& engine,
-                                std::optional<std::size_t> instead_of) noexcept;
-  // A model that has a place, a store and an engine: all that can fail before it is let in.
-  Result<bool> make_ready(std::size_t place) noexcept;
+  static void run_http(void* self) { static_cast<ServerImpl*>(self)->http->run(); }
 
   Persistence* kept(std::size_t model) { return keeping ? keeping->of(model) : nullptr; }
 
@@ -96,6 +89,8 @@ struct Server::Impl {
   Thread observe_thread;
   Thread query_thread;
   Thread http_thread;
+  ServerModels served_models{*this};
+  ServerKeeping kept_models{*this};
 };
 
 }  // namespace windhover

@@ -19,21 +19,20 @@ Error no_place(const ServerConfig& config) noexcept {
                static_cast<double>(config.added.max_models)};
 }
 
-}  // namespace
-
-Result<std::size_t> Server::model_footprint(const ServerConfig& config) noexcept {
-  Arena arena = Arena::measuring();
-  (void)arena.make<ModelStore>(arena, config);
-  return arena.used();
+// With the folder, which Keeping has.
+ServerConfig whole_config(const ServerImpl& server) noexcept {
+  ServerConfig whole = server.config;
+  if (server.keeping) whole.durable = server.keeping->config();
+  return whole;
 }
 
-ModelOrders* Server::model_orders() noexcept { return impl_->layout.state.orders; }
-
-Result<std::size_t> Server::Impl::place_for(std::string_view name, const EngineConfig& engine,
-                                            std::optional<std::size_t> instead_of) noexcept {
-  const Result<bool> possible = check_added(layout, whole_config(), name, engine, instead_of);
+// Where one more would come. `instead_of`: a place that would be free.
+Result<std::size_t> place_for(ServerImpl& server, std::string_view name, const EngineConfig& engine,
+                              std::optional<std::size_t> instead_of) noexcept {
+  const ServerLayout& layout = server.layout;
+  const Result<bool> possible = check_added(layout, whole_config(server), name, engine, instead_of);
   if (!possible.ok()) return possible.error();
-  if (keeping && keeping->has_file(name)) {
+  if (server.keeping && server.keeping->has_file(name)) {
     return Error{Status::kInvalidConfig,
                  "the data folder has files of this name, or may have: lock, identity, "
                  "checkpoint-..., segment-...; another name is expected",
@@ -43,34 +42,63 @@ Result<std::size_t> Server::Impl::place_for(std::string_view name, const EngineC
   for (std::size_t place = layout.first_models; place < layout.models.size(); ++place) {
     if (layout.models[place].store == nullptr) return place;
   }
-  return no_place(config);
+  return no_place(server.config);
 }
 
-// With the folder, which Keeping has.
-ServerConfig Server::Impl::whole_config() const noexcept {
-  ServerConfig whole = config;
-  if (keeping) whole.durable = keeping->config();
-  return whole;
+// A model that has a place, a store and an engine: all that can fail before it is let in.
+Result<bool> make_ready(ServerImpl& server, std::size_t place) noexcept {
+  ServerLayout& layout = server.layout;
+  Result<PlaceChange> observed = entry_of(layout, place, EndpointKind::kObserve);
+  const Result<PlaceChange> asked = entry_of(layout, place, EndpointKind::kQuery);
+  const Result<PlaceChange> shown = server.http ? entry_of(layout, place, EndpointKind::kHttp)
+                                                : Result<PlaceChange>(PlaceChange());
+  for (const Result<PlaceChange>* const entry : {&std::as_const(observed), &asked, &shown}) {
+    if (!entry->ok()) return entry->error();
+  }
+  layout.access.set_model(place, layout.models[place].served.name());
+  const Result<std::size_t> known = layout.access.load(server.identities_file, server.add_sentence);
+  if (!known.ok()) return known.error();
+  if (server.keeping) {
+    try {
+      const Result<bool> kept = server.keeping->add(place, observed.value());
+      if (!kept.ok()) return kept.error();
+    } catch (const std::bad_alloc&) {
+      return Error{Status::kUnavailable, "no heap memory to keep the model on disk", 0};
+    }
+  }
+  layout.models[place].served.engine->tell_start();
+  server.coming = ServerImpl::Coming{observed.value(), asked.value(), shown.value()};
+  return true;
 }
 
-Result<bool> Server::check_model(std::string_view name, const EngineConfig& engine,
+}  // namespace
+
+Result<std::size_t> ServerModels::footprint(const ServerConfig& config) noexcept {
+  Arena arena = Arena::measuring();
+  (void)arena.make<ModelStore>(arena, config);
+  return arena.used();
+}
+
+ModelOrders* ServerModels::orders() noexcept { return server_.layout.state.orders; }
+
+Result<bool> ServerModels::check(std::string_view name, const EngineConfig& engine,
                                  std::optional<std::size_t> instead_of) noexcept {
-  const Result<std::size_t> place = impl_->place_for(name, engine, instead_of);
+  const Result<std::size_t> place = place_for(server_, name, engine, instead_of);
   if (!place.ok()) return place.error();
   const Result<std::size_t> known =
-      impl_->layout.access.load(impl_->identities_file, impl_->add_sentence);
+      server_.layout.access.load(server_.identities_file, server_.add_sentence);
   if (!known.ok()) return known.error();
   return true;
 }
 
-Result<std::size_t> Server::add_model(const HostedModel& model,
+Result<std::size_t> ServerModels::add(const HostedModel& model,
                                       std::span<std::byte> store) noexcept {
-  ServerLayout& layout = impl_->layout;
-  const ServerConfig config = impl_->whole_config();
-  const Result<std::size_t> free = impl_->place_for(model.name, model.engine->config(), {});
+  ServerLayout& layout = server_.layout;
+  const ServerConfig config = whole_config(server_);
+  const Result<std::size_t> free = place_for(server_, model.name, model.engine->config(), {});
   if (!free.ok()) return free.error();
   const std::size_t place = free.value();
-  const Result<std::size_t> needed = model_footprint(config);
+  const Result<std::size_t> needed = footprint(config);
   if (!Arena::is_aligned(store) || store.size() < needed.value()) {
     return Error{Status::kArenaTooSmall, "the store is too small; it must hold this many bytes",
                  static_cast<double>(needed.value())};
@@ -79,69 +107,64 @@ Result<std::size_t> Server::add_model(const HostedModel& model,
   const Result<bool> bound =
       bind_model(layout, place, *arena.make<ModelStore>(arena, config), model, config);
   if (!bound.ok()) return bound.error();
-  const Result<bool> ready = impl_->make_ready(place);
+  const Result<bool> ready = make_ready(server_, place);
   if (!ready.ok()) {
-    forget_model(place);
+    forget(place);
     return ready.error();
   }
   return place;
 }
 
-Result<bool> Server::Impl::make_ready(std::size_t place) noexcept {
-  Result<PlaceChange> observed = entry_of(layout, place, EndpointKind::kObserve);
-  const Result<PlaceChange> asked = entry_of(layout, place, EndpointKind::kQuery);
-  const Result<PlaceChange> shown =
-      http ? entry_of(layout, place, EndpointKind::kHttp) : Result<PlaceChange>(PlaceChange());
-  for (const Result<PlaceChange>* const entry : {&std::as_const(observed), &asked, &shown}) {
-    if (!entry->ok()) return entry->error();
-  }
-  layout.access.set_model(place, layout.models[place].served.name());
-  const Result<std::size_t> known = layout.access.load(identities_file, add_sentence);
-  if (!known.ok()) return known.error();
-  if (keeping) {
-    try {
-      const Result<bool> kept = keeping->add(place, observed.value());
-      if (!kept.ok()) return kept.error();
-    } catch (const std::bad_alloc&) {
-      return Error{Status::kUnavailable, "no heap memory to keep the model on disk", 0};
-    }
-  }
-  layout.models[place].served.engine->tell_start();
-  coming = Coming{observed.value(), asked.value(), shown.value()};
-  return true;
+void ServerModels::let_in(std::size_t model) noexcept {
+  WINDHOVER_CHECK(server_.coming && server_.coming->observed.place == model);
+  server_.observe.change(server_.coming->observed);
+  server_.query.change(server_.coming->asked);
+  if (server_.http) server_.http->change(server_.coming->shown);
+  server_.coming.reset();
 }
 
-void Server::let_in_model(std::size_t model) noexcept {
-  WINDHOVER_CHECK(impl_->coming && impl_->coming->observed.place == model);
-  impl_->observe.change(impl_->coming->observed);
-  impl_->query.change(impl_->coming->asked);
-  if (impl_->http) impl_->http->change(impl_->coming->shown);
-  impl_->coming.reset();
-}
-
-void Server::let_go_of_model(std::size_t model) noexcept {
+void ServerModels::let_go_of(std::size_t model) noexcept {
   PlaceChange gone;
   gone.place = model;
-  if (impl_->http) impl_->http->change(gone);
-  impl_->query.change(gone);
-  impl_->observe.change(gone);
-  if (Persistence* const kept = impl_->kept(model)) kept->stop();
+  if (server_.http) server_.http->change(gone);
+  server_.query.change(gone);
+  server_.observe.change(gone);
+  if (Persistence* const kept = server_.kept(model)) kept->stop();
 }
 
-void Server::forget_model(std::size_t model) noexcept {
-  ServerLayout& layout = impl_->layout;
-  if (impl_->coming && impl_->coming->observed.place == model) impl_->coming.reset();
-  if (impl_->keeping) impl_->keeping->drop(model);
+void ServerModels::forget(std::size_t model) noexcept {
+  ServerLayout& layout = server_.layout;
+  if (server_.coming && server_.coming->observed.place == model) server_.coming.reset();
+  if (server_.keeping) server_.keeping->drop(model);
   layout.access.set_model(model, {});
   // Without it what the file said of the name holds for nobody: the place has no model.
   Access::Sentence unread;
-  (void)layout.access.load(impl_->identities_file, unread);
+  (void)layout.access.load(server_.identities_file, unread);
   ModelPlace& place = layout.models[model];
   const Result<std::size_t> bytes = Engine::footprint(place.served.engine->config());
   if (bytes.ok()) layout.state.footprint_bytes -= bytes.value();
   std::destroy_at(&place.served);
   std::construct_at(&place.served);
   place.store = nullptr;
+}
+
+Status ServerModels::set_answered_by(std::size_t model, std::size_t by) noexcept {
+  ServedModel& served = server_.layout.models[model].served;
+  const ServedModel& answers = server_.layout.models[by].served;
+  if (model != by && answers.follows != &served) return Status::kInvalidArgument;
+  served.answered_by.store(answers.place, std::memory_order_relaxed);
+  return Status::kOk;
+}
+std::size_t ServerModels::answered_by(std::size_t model) const noexcept {
+  return server_.layout.models[model].served.answered_by.load(std::memory_order_relaxed);
+}
+std::size_t ServerModels::count() const noexcept { return server_.layout.first_models; }
+std::size_t ServerModels::places() const noexcept { return server_.layout.models.size(); }
+std::string_view ServerModels::name(std::size_t model) const noexcept {
+  return server_.layout.models[model].served.name();
+}
+std::uint64_t ServerModels::instance_id(std::size_t model) const noexcept {
+  return server_.layout.models[model].served.instance_id;
 }
 
 }  // namespace windhover

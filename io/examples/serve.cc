@@ -32,7 +32,7 @@ int main() {
   windhover::LearnerThread learner;
   if (!windhover::ok(learner.start(engine, {}, windhover::IdleStrategy::kPark))) return 1;
   if (!windhover::ok(server->start())) return 1;
-  std::printf("127.0.0.1:%u 127.0.0.1:%u\n", server->observe_port(), server->query_port());
+  std::printf("127.0.0.1:%u 127.0.0.1:%u\n", server->observe().port, server->query().port);
   std::fflush(stdout);
 
   while (std::getchar() != EOF) {

@@ -24,7 +24,7 @@ TEST(AddedModels, OneThatComesTakesRowsAndAnswersOnEveryEndpoint) {
   EXPECT_EQ(sender.refusal(), v1::REASON_UNKNOWN_MODEL);
   auto* const second = models.add("second", small_engine_of(2, "logistic"));
   ASSERT_NE(second, nullptr);
-  EXPECT_EQ(models.server().model_name(second->place), "second");
+  EXPECT_EQ(models.server().models().name(second->place), "second");
   ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
   EXPECT_EQ(sender.welcome().features(), 2U);
   send(sender, 2, 700);
@@ -199,7 +199,7 @@ TEST(AddedModels, NobodyMayNameOneThatIsReadyUntilItIsLetIn) {
   nobody_may();
   second = models.make_ready("second", kept(small_engine_of(2)));
   ASSERT_NE(second, nullptr) << "its place and its folder are free";
-  models.server().let_in_model(second->place);
+  models.server().models().let_in(second->place);
   Client sender;
   ASSERT_EQ(sender.connect(models.observe_address(), about("second", 1)), Status::kOk);
   send(sender, 2, 100);

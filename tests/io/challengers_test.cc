@@ -74,7 +74,7 @@ TEST(Challengers, OneAnswersForItsChampionFromOneRequestOn) {
   v1::ModelState state;
   ASSERT_EQ(operator_of.change_model(change, state), Status::kOk) << operator_of.error_text();
   EXPECT_EQ(state.answered_by(), "sales-short");
-  EXPECT_EQ(models.server().answered_by(0), 2U);
+  EXPECT_EQ(models.server().models().answered_by(0), 2U);
   // The connection that asks notices nothing but the answer.
   EXPECT_LE(effective_rows(), 100U);
   send(sender, 3, 100);  // rows go where they went
@@ -96,7 +96,7 @@ TEST(Challengers, OnlyTheModelsOwnMayAnswerForIt) {
   change.set_answered_by("nobody");
   EXPECT_NE(asker.change_model(change, state), Status::kOk);
   EXPECT_EQ(asker.refusal(), v1::REASON_UNKNOWN_MODEL);
-  EXPECT_EQ(models.server().set_answered_by(1, 2), Status::kInvalidArgument);
+  EXPECT_EQ(models.server().models().set_answered_by(1, 2), Status::kInvalidArgument);
 }
 
 TEST(Challengers, APausedModelKeepsItsAnswersAndLosesNothing) {

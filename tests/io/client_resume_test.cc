@@ -56,9 +56,9 @@ TEST_F(ClientResume, AcknowledgedRowsThatAreKeptAreSentAgainToAnotherInstance) {
   connect(client);
   send(client, 0, 1000);
   const std::uint64_t instance = client.welcome().instance_id();
-  EXPECT_EQ(instance, server_->server().instance_id());
+  EXPECT_EQ(instance, server_->server().models().instance_id());
   start();
-  EXPECT_NE(server_->server().instance_id(), instance);
+  EXPECT_NE(server_->server().models().instance_id(), instance);
   ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();
   send(client, 1000, 500);
   const ObserveTotals& t = client.totals();

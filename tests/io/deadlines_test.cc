@@ -40,11 +40,11 @@ TEST(Deadlines, WhoSaysNoHelloIsGoneLongBeforeAnIdleOne) {
   RawPeer idle(server.query_address());
   ASSERT_TRUE(idle.hello());
   RawPeer mute(server.query_address());
-  ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 2; }));
+  ASSERT_TRUE(eventually([&] { return server.server().query().sessions == 2; }));
   server.clock().put_forward(seconds(30));
   EXPECT_TRUE(mute.refused_and_closed(v1::REASON_TIMEOUT));
   EXPECT_EQ(server.counter(IoCounter::kTimeouts), 1U);
-  EXPECT_TRUE(eventually([&] { return server.server().query_sessions() == 1; }));
+  EXPECT_TRUE(eventually([&] { return server.server().query().sessions == 1; }));
 }
 
 // Found from outside: as many such peers as there are places shut everybody out.
@@ -64,7 +64,7 @@ TEST(Deadlines, FramesThatComeByteByByteFreeTheirPlaces) {
       ++sent;
       server.clock().put_forward(milliseconds(500));
     }
-    return server.server().query_sessions() == 0;
+    return server.server().query().sessions == 0;
   }));
   EXPECT_LT(sent, frame.size());
   Client client;
@@ -82,8 +82,8 @@ TEST(Deadlines, FramesOneBehindTheOtherAreNoneThatTakesLong) {
     server.clock().put_forward(seconds(10));
     // After two looks at the clock one has begun since: the frame has been judged.
     for (int look = 0; look < 2; ++look) {
-      const std::int64_t before = server.server().observe_beat_ns();
-      ASSERT_TRUE(eventually([&] { return server.server().observe_beat_ns() > before; }));
+      const std::int64_t before = server.server().observe().beat_ns;
+      ASSERT_TRUE(eventually([&] { return server.server().observe().beat_ns > before; }));
     }
     ASSERT_TRUE(peer.send(frame.substr(5) + frame.substr(0, 5)));
     ASSERT_TRUE(eventually([&] { return server.counter(IoCounter::kRowsAccepted) == frames; }));
@@ -113,7 +113,7 @@ TEST(Deadlines, AnswerThatIsTakenByteByByteIsNotWaitedFor) {
     (void)peer.socket().receive_some(byte.data(), byte.size(), received);
     return server.counter(IoCounter::kTimeouts) == 1;
   }));
-  EXPECT_TRUE(eventually([&] { return server.server().query_sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return server.server().query().sessions == 0; }));
 }
 
 TEST(Deadlines, WhoWaitsTooLongForTheWindowIsRefusedAndLosesNothing) {
@@ -128,7 +128,7 @@ TEST(Deadlines, WhoWaitsTooLongForTheWindowIsRefusedAndLosesNothing) {
   EXPECT_EQ(status, Status::kWindowFull);
   EXPECT_EQ(client.refusal(), v1::REASON_WINDOW_FULL) << client.error_text();
   EXPECT_EQ(server.counter(IoCounter::kWaitTimeouts), 1U);
-  EXPECT_TRUE(eventually([&] { return server.server().observe_sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return server.server().observe().sessions == 0; }));
   server.learn(true);
   while (!ok(status)) {
     ASSERT_EQ(client.reconnect(), Status::kOk) << client.error_text();

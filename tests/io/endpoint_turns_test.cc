@@ -109,7 +109,7 @@ TEST(EndpointTurns, AskersWhoLeaveInTheMiddleOfAnAnswerHoldUpNobody) {
     ASSERT_TRUE(stays.receive(response));
     EXPECT_TRUE(response.has_predict_result());
     peers.clear();
-    ASSERT_TRUE(eventually([&] { return server.server().query_sessions() <= 1; }));
+    ASSERT_TRUE(eventually([&] { return server.server().query().sessions <= 1; }));
   }
 }
 

@@ -28,7 +28,7 @@ inline EngineConfig kept(EngineConfig engine) {
 struct Growing : ServedModels {
   explicit Growing(const ServerConfig& config = growing_server(), bool starts = true)
       : ServedModels({{"first", kept(small_engine_of(3))}}, config, starts) {}
-  std::string http_address() { return "127.0.0.1:" + std::to_string(server().http_port()); }
+  std::string http_address() { return "127.0.0.1:" + std::to_string(server().http().port); }
 };
 
 inline Status predict(Client& client, std::size_t columns, std::size_t rows = 1,

@@ -18,8 +18,8 @@ ServerConfig quickly_swept() {
 TEST(Heartbeat, OfEachEndpointGoesOnUntilItStops) {
   TestServer server(quickly_swept());
   RealClock clock;
-  for (const auto beat : {&Server::observe_beat_ns, &Server::query_beat_ns}) {
-    const auto now = [&] { return (server.server().*beat)(); };
+  for (const auto endpoint : {&Server::observe, &Server::query}) {
+    const auto now = [&] { return (server.server().*endpoint)().beat_ns; };
     ASSERT_TRUE(eventually([&] { return now() > 0; }));
     for (int turn = 0; turn < 3; ++turn) {
       const std::int64_t before = now();
@@ -29,9 +29,9 @@ TEST(Heartbeat, OfEachEndpointGoesOnUntilItStops) {
   }
   server.server().request_stop();
   server.server().join();
-  const std::int64_t last = server.server().observe_beat_ns();
+  const std::int64_t last = server.server().observe().beat_ns;
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
-  EXPECT_EQ(server.server().observe_beat_ns(), last);
+  EXPECT_EQ(server.server().observe().beat_ns, last);
 }
 
 TEST(Heartbeat, OfTheLearnerGoesOnAlsoWithNothingToLearn) {

@@ -161,9 +161,9 @@ TEST(HostilePeer, VanishingInMidFrameFreesTheSession) {
     RawPeer peer(server.observe_address());
     ASSERT_TRUE(peer.hello());
     ASSERT_TRUE(peer.send(std::string("\xe8\x07half", 6)));
-    ASSERT_TRUE(eventually([&] { return server.server().observe_sessions() == 1; }));
+    ASSERT_TRUE(eventually([&] { return server.server().observe().sessions == 1; }));
   }
-  EXPECT_TRUE(eventually([&] { return server.server().observe_sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return server.server().observe().sessions == 0; }));
 }
 
 TEST(HostilePeer, HalfClosedPeerStillGetsItsAnswers) {
@@ -204,7 +204,7 @@ TEST(HostilePeer, SilentPeerIsToldAndLetGo) {
   EXPECT_TRUE(silent.refused_and_closed(v1::REASON_TIMEOUT));
   EXPECT_TRUE(mute.refused_and_closed(v1::REASON_TIMEOUT));
   EXPECT_EQ(server.counter(IoCounter::kTimeouts), 2U);
-  EXPECT_TRUE(eventually([&] { return server.server().query_sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return server.server().query().sessions == 0; }));
 }
 
 TEST(HostilePeer, PeerThatNeverReadsItsAnswersIsLetGo) {
@@ -223,7 +223,7 @@ TEST(HostilePeer, PeerThatNeverReadsItsAnswersIsLetGo) {
     return !ok(status);
   }));
   EXPECT_EQ(server.counter(IoCounter::kTimeouts), 1U);
-  EXPECT_TRUE(eventually([&] { return server.server().query_sessions() == 0; }));
+  EXPECT_TRUE(eventually([&] { return server.server().query().sessions == 0; }));
 }
 
 TEST(HostilePeer, SenderThatNeverReadsItsAcknowledgementsIsStillHeard) {
@@ -277,7 +277,7 @@ TEST(HostilePeer, CrowdBeyondCapacityIsToldAndNobodyElseNotices) {
   for (auto& client : inside) EXPECT_EQ(client->status(status), Status::kOk);
   inside.pop_back();
   inside.pop_back();
-  ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 7; }));
+  ASSERT_TRUE(eventually([&] { return server.server().query().sessions == 7; }));
   Client next;
   EXPECT_EQ(next.connect(server.query_address()), Status::kOk);
 }

@@ -195,7 +195,7 @@ TEST(LateLabelsOverSockets, KeysTakeBothRolesAndOutcomesThatOfRows) {
   EXPECT_TRUE(shop.client.connected());
 
   // Over HTTP likewise.
-  HttpPeer http("127.0.0.1:" + std::to_string(server.server().http_port()));
+  HttpPeer http("127.0.0.1:" + std::to_string(server.server().http().port));
   const auto post = [&](const char* who, const char* path, const std::string& body) {
     return http
         .ask("POST", path,

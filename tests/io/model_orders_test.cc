@@ -28,7 +28,7 @@ TEST(ModelOrders, OrdersAreForWhoIsAdminOfAllModels) {
   config.identities_file = file;
   config.max_identities = 8;
   Growing models(config);
-  ModelOrders& orders = *models.server().model_orders();
+  ModelOrders& orders = *models.server().models().orders();
   Client ada;
   Client root;
   ClientOptions options = about("first");
@@ -132,7 +132,7 @@ TEST(ModelOrders, WithoutADescriptorForOrdersThereIsNoServer) {
   }
   EXPECT_GT(refused, 1);
   ASSERT_NE(server, nullptr);
-  EXPECT_TRUE(server->model_orders()->valid());
+  EXPECT_TRUE(server->models().orders()->valid());
 }
 
 }  // namespace

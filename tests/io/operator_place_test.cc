@@ -41,7 +41,7 @@ class OperatorPlaceTest : public ::testing::Test {
     }
     EXPECT_TRUE(eventually([&] { return sessions() == config.max_sessions; }));
   }
-  std::uint32_t sessions() { return server_->server().query_sessions(); }
+  std::uint32_t sessions() { return server_->server().query().sessions; }
   std::uint64_t count(IoCounter id) { return server_->counter(id); }
 
   std::string path_;

@@ -105,10 +105,10 @@ TEST(Places, ACrowdOfStrangersMakesRoomForItself) {
   config.max_sessions = 4;
   TestServer server(config);
   RawPeer ada(server.query_address());
-  ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 1; }));
+  ASSERT_TRUE(eventually([&] { return server.server().query().sessions == 1; }));
   std::deque<StrangerElsewhere> crowd;
   for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(crowd.emplace_back(server.server().query_port()).connected());
+    ASSERT_TRUE(crowd.emplace_back(server.server().query().port).connected());
   }
   // The first four have had a place; of the others each has taken that of one of the crowd.
   EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kStrangersLetGo) >= 37; }));
@@ -127,14 +127,14 @@ TEST(Places, StrangersOfManyAddressesGoInTheOrderInWhichTheyCame) {
   const auto come = [&](std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto which = static_cast<std::uint32_t>(strangers.size());
-      ASSERT_TRUE(strangers.emplace_back(server.server().query_port(), which).connected());
+      ASSERT_TRUE(strangers.emplace_back(server.server().query().port, which).connected());
     }
   };
   const auto gone = [&](std::uint64_t count) {
     return eventually([&] { return server.counter(IoCounter::kStrangersLetGo) == count; });
   };
   come(4);
-  ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 4; }));
+  ASSERT_TRUE(eventually([&] { return server.server().query().sessions == 4; }));
   RawPeer ada(server.query_address());
   ASSERT_TRUE(gone(1));
   come(3);

@@ -310,7 +310,7 @@ TEST(ProducerShares, WhatComesOverHttpIsWhoseTokenItHas) {
   engine.max_readers = readers_of(config);
   engine.max_watchers = watchers_of(config);
   TestServer server(config, engine);
-  HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http_port()));
+  HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http().port));
   const auto send = [&](const std::string& name, int producer) {
     const std::string head =
         "Content-Type: application/json\r\nAuthorization: Bearer " + name + "-token\r\n";
@@ -341,7 +341,7 @@ TEST(ProducerShares, ARestartDoesNotForgetWhoseTheyAre) {
   for (int life_number = 0; life_number < 3; ++life_number) {
     ServerLife life(config, exact_engine());
     ASSERT_TRUE(life.opens()) << life.error();
-    const std::string address = "127.0.0.1:" + std::to_string(life.server().observe_port());
+    const std::string address = "127.0.0.1:" + std::to_string(life.server().observe().port);
     for (std::uint64_t p = 1; life_number == 0 && p <= 4; ++p) {
       ASSERT_EQ(send_row(address, "eve", p).observe_ack().accepted(), 1U) << p;
     }

@@ -229,7 +229,7 @@ TEST(Rights, HttpAsksForTheSameTokens) {
       write_identities("http", token_line("feeder", "observe") + token_line("reader", "query") +
                                    token_line("keeper", "admin"));
   TestServer server(http_with(file), http_engine());
-  testing::HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http_port()));
+  testing::HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http().port));
   const std::string json = "Content-Type: application/json\r\n";
   const std::string rows = R"({"rows":1,"features_f64":[1,2,3],"targets_f64":[1]})";
   const std::string question = R"({"rows":1,"features_f64":[1,2,3]})";

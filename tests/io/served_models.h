@@ -69,7 +69,7 @@ class ServedModels {
     server_ = std::move(server).value();
     const Result<bool> opened = server_->open();
     EXPECT_TRUE(opened.ok()) << opened.error().sentence;
-    const std::size_t spare = server_->places() - server_->models();
+    const std::size_t spare = server_->models().places() - server_->models().count();
     EXPECT_EQ(learners_.start(engines_, 1, {}, IdleStrategy::kPark, spare), Status::kOk);
     if (starts) start();
   }
@@ -97,16 +97,16 @@ class ServedModels {
   // Null, and why not in `error`: it is refused.
   Added* add(const char* name, EngineConfig config, Error* error = nullptr) {
     Added* const added = make_ready(name, config, error);
-    if (added != nullptr) server_->let_in_model(added->place);
+    if (added != nullptr) server_->models().let_in(added->place);
     return added;
   }
   // Likewise; nobody is let in.
   Added* make_ready(const char* name, EngineConfig config, Error* error = nullptr) {
     config.max_readers = readers_of(config_) + 1;
     config.max_watchers = watchers_of(config_);
-    auto added = std::make_unique<Added>(config, Server::model_footprint(config_).value());
+    auto added = std::make_unique<Added>(config, ServerModels::footprint(config_).value());
     added->engine = Engine::create(config, added->block.bytes(), clock_).value();
-    const auto place = server_->add_model({name, added->engine}, added->store.bytes());
+    const auto place = server_->models().add({name, added->engine}, added->store.bytes());
     if (!place.ok()) {
       EXPECT_NE(error, nullptr) << place.error().sentence;
       if (error != nullptr) *error = place.error();
@@ -119,26 +119,26 @@ class ServedModels {
   // One that is ready and has not been let in.
   void give_up(Added* added) {
     learners_.remove(*added->engine);
-    server_->forget_model(added->place);
+    server_->models().forget(added->place);
     std::erase_if(added_, [&](const auto& one) { return one.get() == added; });
   }
   // The rows that it had; its memory is gone then.
   std::uint64_t remove(Added* added) {
-    server_->let_go_of_model(added->place);
+    server_->models().let_go_of(added->place);
     learners_.remove(*added->engine);
     if (config_.durable.enabled()) {
-      EXPECT_EQ(server_->checkpoint_at_rest(added->place), Status::kOk);
+      EXPECT_EQ(server_->kept().checkpoint_at_rest(added->place), Status::kOk);
     }
-    server_->forget_model(added->place);
+    server_->models().forget(added->place);
     const std::uint64_t rows = added->engine->head();
     std::erase_if(added_, [&](const auto& one) { return one.get() == added; });
     return rows;
   }
 
   std::string observe_address() const {
-    return "127.0.0.1:" + std::to_string(server_->observe_port());
+    return "127.0.0.1:" + std::to_string(server_->observe().port);
   }
-  std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
+  std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query().port); }
   Engine& engine(std::size_t i) { return *engines_[i]; }
   Server& server() { return *server_; }
   StoppableClock& clock() { return clock_; }  // of engines and server

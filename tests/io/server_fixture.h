@@ -100,9 +100,9 @@ class TestServer {
   }
 
   std::string observe_address() const {
-    return "127.0.0.1:" + std::to_string(server_->observe_port());
+    return "127.0.0.1:" + std::to_string(server_->observe().port);
   }
-  std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
+  std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query().port); }
   std::uint64_t counter(IoCounter id) { return server_->counters().get(id); }
   Engine& engine() { return *engine_; }
   Server& server() { return *server_; }

@@ -55,7 +55,7 @@ TEST(Server, QuestionsAreAnsweredOnBothEndpoints) {
     EXPECT_GT(status.resident_bytes(), status.footprint_bytes() / 100);
     asker.close();
     ASSERT_TRUE(eventually([&] {
-      return server.server().observe_sessions() + server.server().query_sessions() == 1;
+      return server.server().observe().sessions + server.server().query().sessions == 1;
     }));
   }
 }

@@ -87,14 +87,14 @@ TEST(Server, TakenPortIsRefusedByOpen) {
   MappedBlock engine_block(Engine::footprint(engine_config).value());
   Engine* engine = Engine::create(engine_config, engine_block.bytes(), clock).value();
   ServerConfig config = small_server();
-  config.observe.tcp_port = first.server().observe_port();
+  config.observe.tcp_port = first.server().observe().port;
   MappedBlock block(Server::footprint(config, engine_config).value());
   auto server = Server::create(config, *engine, block.bytes(), clock);
   const Result<bool> opened = server.value()->open();
   EXPECT_EQ(opened.status(), Status::kUnavailable);
   EXPECT_EQ(std::string(opened.error().sentence),
             "observe.tcp_address 127.0.0.1 with tcp_port " +
-                std::to_string(first.server().observe_port()) + " cannot be bound");
+                std::to_string(first.server().observe().port) + " cannot be bound");
   EXPECT_EQ(errno_of(opened.error()), EADDRINUSE);
 }
 
@@ -243,7 +243,7 @@ TEST(Server, RowsSentTwiceAreDuplicates) {
     ASSERT_EQ(client.observe(TestRows(100).rows()), Status::kOk);
     EXPECT_EQ(client.totals().producer_next, 100U);
   }
-  ASSERT_TRUE(eventually([&] { return server.server().observe_sessions() == 0; }));
+  ASSERT_TRUE(eventually([&] { return server.server().observe().sessions == 0; }));
   Client again;
   ASSERT_EQ(again.connect(server.observe_address(), {.producer = 9, .first_sequence = 40}),
             Status::kOk);
@@ -261,7 +261,7 @@ TEST(Server, GapIsRefusedWithTheNumberExpected) {
     ASSERT_EQ(client.connect(server.observe_address(), {.producer = 9}), Status::kOk);
     ASSERT_EQ(client.observe(TestRows(100).rows()), Status::kOk);
   }
-  ASSERT_TRUE(eventually([&] { return server.server().observe_sessions() == 0; }));
+  ASSERT_TRUE(eventually([&] { return server.server().observe().sessions == 0; }));
   Client again;
   ASSERT_EQ(again.connect(server.observe_address(), {.producer = 9, .first_sequence = 101}),
             Status::kOk);
@@ -296,7 +296,7 @@ TEST(Server, FullProducerTableRefuses) {
     ASSERT_EQ(client.connect(server.observe_address(), {.producer = producer}), Status::kOk);
     ASSERT_EQ(client.observe(TestRows(10).rows()), Status::kOk);
     client.close();
-    ASSERT_TRUE(eventually([&] { return server.server().observe_sessions() == 0; }));
+    ASSERT_TRUE(eventually([&] { return server.server().observe().sessions == 0; }));
   }
   Client one_more;
   ASSERT_EQ(one_more.connect(server.observe_address(), {.producer = 16}), Status::kOk);

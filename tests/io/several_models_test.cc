@@ -40,7 +40,7 @@ TEST(SeveralModels, HelloNamesOneAndWelcomeSaysWhich) {
   EXPECT_EQ(client.welcome().features(), 2U);
   EXPECT_EQ(client.welcome().model(), v1::MODEL_KIND_LOGISTIC);
   EXPECT_EQ(client.welcome().fingerprint(), models.engine(1).fingerprint());
-  EXPECT_EQ(client.welcome().instance_id(), models.server().instance_id(1));
+  EXPECT_EQ(client.welcome().instance_id(), models.server().models().instance_id(1));
   ASSERT_EQ(client.connect(models.query_address(), about("")), Status::kOk);
   EXPECT_EQ(client.welcome().model_name(), "price") << "the first";
   EXPECT_NE(client.connect(models.query_address(), about("prices")), Status::kOk);
@@ -75,7 +75,7 @@ TEST(SeveralModels, HttpAsksAndTellsTheOneThatIsNamed) {
   ServerConfig config = small_server();
   config.http.listen.tcp_address = "127.0.0.1";
   Models models(config);
-  const std::string address = "127.0.0.1:" + std::to_string(models.server().http_port());
+  const std::string address = "127.0.0.1:" + std::to_string(models.server().http().port);
   HttpPeer peer(address);
   const std::string listed = peer.get("/v1/models").body;
   EXPECT_TRUE(listed.starts_with("{\"models\":3,\"first\":0,\"states\":[{\"name\":\"price\""))
@@ -159,7 +159,7 @@ TEST(SeveralModels, AFullWindowHoldsUpItsOwnSendersOnly) {
   LearnerPool learners;
   ASSERT_EQ(learners.start(std::span(engines).subspan(1), 1, {}, IdleStrategy::kPark), Status::kOk);
   ASSERT_EQ(server->start(), Status::kOk);
-  const std::string address = "127.0.0.1:" + std::to_string(server->observe_port());
+  const std::string address = "127.0.0.1:" + std::to_string(server->observe().port);
 
   std::thread stalled([&] {
     Client client;
@@ -191,7 +191,7 @@ TEST(SeveralModels, EachIsKeptInItsOwnFolderAndComesBack) {
   std::array<std::uint64_t, 2> instances{};
   {
     Models models(config, true);
-    instances = {models.server().instance_id(0), models.server().instance_id(1)};
+    instances = {models.server().models().instance_id(0), models.server().models().instance_id(1)};
     Client price;
     Client clicks;
     ASSERT_EQ(price.connect(models.observe_address(), about("price", 7)), Status::kOk);
@@ -202,11 +202,11 @@ TEST(SeveralModels, EachIsKeptInItsOwnFolderAndComesBack) {
     price.close();
     clicks.close();
     models.end();
-    EXPECT_EQ(models.server().checkpoint_at_rest(0), Status::kOk);
+    EXPECT_EQ(models.server().kept().checkpoint_at_rest(0), Status::kOk);
   }
   Models models(config, true);
-  EXPECT_EQ(models.server().instance_id(0), instances[0]);
-  EXPECT_EQ(models.server().instance_id(1), instances[1]);
+  EXPECT_EQ(models.server().models().instance_id(0), instances[0]);
+  EXPECT_EQ(models.server().models().instance_id(1), instances[1]);
   Client clicks;
   ClientOptions options = about("clicks", 7);
   options.first_sequence = 300;

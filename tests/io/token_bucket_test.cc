@@ -155,7 +155,7 @@ TEST(ConnectionLimits, OneWhoseTokensAreFarAwayIsStoppedWithTheServerAndFreedWhe
     ASSERT_TRUE(gone.send(many));
     ASSERT_TRUE(eventually([&] { return server.counter(IoCounter::kLimitWaits) == 1; }));
   }
-  ASSERT_TRUE(eventually([&] { return server.server().query_sessions() == 0; }));
+  ASSERT_TRUE(eventually([&] { return server.server().query().sessions == 0; }));
   RawPeer stays(server.query_address());
   ASSERT_TRUE(stays.hello());
   ASSERT_TRUE(stays.send(many));

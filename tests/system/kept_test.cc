@@ -39,7 +39,7 @@ TEST(CommandCheckpoint, TakeWaitsForIt) {
   const ProgramRun run = windhover({"checkpoint", "take", "--to", life.query()});
   EXPECT_EQ(run.exit_code, 0) << run.error;
   EXPECT_TRUE(has(run.out, "checkpoint at row 1,000, in "));
-  EXPECT_EQ(life.server().checkpoints().head.load(), 1'000U);
+  EXPECT_EQ(life.server().kept().checkpoints().head.load(), 1'000U);
 
   const ProgramRun status = windhover({"status", "--to", life.query()});
   EXPECT_EQ(status.exit_code, 0) << status.error;

@@ -35,7 +35,7 @@ TEST(Backup, IsServedAsTheOriginalWas) {
   EXPECT_FALSE(std::filesystem::exists(to + ".unfinished"));
   ServerLife life(server_on_disk(to));
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.server().instance_id(), report.instance);
+  EXPECT_EQ(life.server().models().instance_id(), report.instance);
   EXPECT_TRUE(eventually([&] { return life.engine().head() == 3'000; }));
   EXPECT_EQ(next_of(life, 7), 2'000U);
   EXPECT_EQ(next_of(life, 8), 1'000U);
@@ -55,15 +55,15 @@ TEST(Backup, OfAServerAtWorkHasAllThatWasAcknowledgedBefore) {
     EXPECT_EQ(client.connect(life.observe(), {.producer = 9}), Status::kOk);
     for (std::size_t at = 0; !done; at += 100) {
       ASSERT_EQ(client.observe(TestRows(100, at).rows()), Status::kOk) << client.error_text();
-      if (at % 20'000 == 0) life.server().request_checkpoint().value();
+      if (at % 20'000 == 0) life.server().kept().request_checkpoint().value();
     }
   });
   for (int i = 0; i < 5; ++i) {
-    const std::uint64_t before = life.server().log().durable_head.load();
+    const std::uint64_t before = life.server().kept().log().durable_head.load();
     const std::string to = temporary_path("hot-" + std::to_string(i));
     const CopyReport report = copy(from, to);
     EXPECT_GE(report.rows, before);
-    EXPECT_EQ(report.instance, life.server().instance_id());
+    EXPECT_EQ(report.instance, life.server().models().instance_id());
     ServerLife again(server_on_disk(to));
     ASSERT_TRUE(again.opens()) << again.error();
     EXPECT_TRUE(eventually([&] { return again.engine().head() == report.rows; }));
@@ -98,7 +98,7 @@ TEST_P(RestoreTo, ExactlySoManyRows) {
   EXPECT_EQ(report.producers, expected);
   ServerLife life(server_on_disk(to));
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.server().instance_id(), report.instance);
+  EXPECT_EQ(life.server().models().instance_id(), report.instance);
   EXPECT_NE(report.instance, KeptFolder(history()).log_identity().value().instance);
   EXPECT_TRUE(eventually([&] { return life.engine().head() == rows; }));
   for (const auto& [producer, next] : expected) EXPECT_EQ(next_of(life, producer), next);

@@ -34,8 +34,8 @@ void KeptServer::start() {
 }
 
 double KeptServer::checkpoint() {
-  const CheckpointProgress& progress = server().checkpoints();
-  const std::uint64_t number = value_or_throw(server().request_checkpoint());
+  const CheckpointProgress& progress = server().kept().checkpoints();
+  const std::uint64_t number = value_or_throw(server().kept().request_checkpoint());
   const double patience = wall_seconds() + kPatience;
   while (progress.answered.load() < number) {
     if (wall_seconds() > patience) throw RunError("a checkpoint does not come to an end");

@@ -152,12 +152,12 @@ void start(const BenchOptions& o, std::uint64_t window_rows, Json& runs) {
   settle(kept.served(), rows, false);
   (void)kept.checkpoint();
   send_until(kept.served(), rows, kept.served().engine().head() + after);
-  const std::uint64_t checkpointed = kept.server().checkpoints().head.load();
+  const std::uint64_t checkpointed = kept.server().kept().checkpoints().head.load();
   kept.stop();
   const ProcessSpan span;
   const double begin = wall_seconds();
   kept.start();
-  const std::uint64_t head = kept.server().log().durable_head.load();
+  const std::uint64_t head = kept.server().kept().log().durable_head.load();
   const FirstAnswers answers = answers_of(kept.served(), head, begin);
   Json process = span.figures();
   process.erase("heap_calls");  // a start makes some, and so does who asks

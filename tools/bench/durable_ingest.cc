@@ -85,9 +85,9 @@ void ingest(const BenchOptions& o, std::uint32_t dimension, std::uint32_t connec
   for (int turn = 0; turn < kTurns; ++turn) {
     // Now one first, now the other: each leaves its learner with work to do.
     if (turn % 2 == 0) unlogged.push_back(rate_of(without, rows, connections, seconds, beside));
-    const Commits before(with.server().log());
+    const Commits before(with.server().kept().log());
     logged.push_back(rate_of(with, rows, connections, seconds, process));
-    const Commits after(with.server().log());
+    const Commits after(with.server().kept().log());
     if (turn % 2 != 0) unlogged.push_back(rate_of(without, rows, connections, seconds, beside));
     const double frames =
         static_cast<double>(after.frames - before.frames) /
@@ -185,7 +185,7 @@ void acknowledgement(const BenchOptions& o, std::uint32_t rows_a_frame, Json& ru
   Histogram unlogged;
   Histogram bare;
   const double end = wall_seconds() + (o.seconds > 0 ? o.seconds : 4.0);
-  const std::uint64_t commits = with.server().log().commits.load();
+  const std::uint64_t commits = with.server().kept().log().commits.load();
   const ProcessSpan process_span;
   // In turns, so that what the disk and the machine do in these seconds comes to all.
   do {
@@ -194,7 +194,7 @@ void acknowledgement(const BenchOptions& o, std::uint32_t rows_a_frame, Json& ru
     for (int i = 0; i < 20; ++i) record(unlogged, [&] { unlogged_sender.send(); });
   } while (wall_seconds() < end);
   Json process = process_span.figures();
-  if (with.server().log().commits.load() - commits < logged.count()) {
+  if (with.server().kept().log().commits.load() - commits < logged.count()) {
     throw RunError("a frame was acknowledged that is in no commit");
   }
   const auto of_bare = [&](double q, std::int64_t more) {

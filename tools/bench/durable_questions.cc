@@ -36,9 +36,9 @@ class Checkpoints {
   void run() {
     double next = wall_seconds();
     while (!stop_.load()) {
-      const CheckpointProgress& progress = server_.checkpoints();
+      const CheckpointProgress& progress = server_.kept().checkpoints();
       if (wall_seconds() >= next && progress.answered.load() == progress.requested.load()) {
-        (void)server_.request_checkpoint();
+        (void)server_.kept().request_checkpoint();
         next = wall_seconds() + 1;
       }
       sleep_for(0.01);
@@ -79,7 +79,7 @@ void ask_under(const BenchOptions& o, const LoadRows& rows, double rate,
   sleep_for(0.3);
   QuestionSource questions(served.query_address(), {{"predict", predict_frame(rows.features, 1)}},
                            1, o.query_rate);
-  const std::uint64_t taken = served.server().checkpoints().taken.load();
+  const std::uint64_t taken = served.server().kept().checkpoints().taken.load();
   {
     const Checkpoints checkpoints(served.server(), condition.checkpoints);
     run_promptly([&] {
@@ -90,7 +90,7 @@ void ask_under(const BenchOptions& o, const LoadRows& rows, double rate,
   }
   source.check();
   if (questions.unanswered() > 0) throw RunError("a question was not answered");
-  condition.taken += served.server().checkpoints().taken.load() - taken;
+  condition.taken += served.server().kept().checkpoints().taken.load() - taken;
   const auto at = [&](double q) {
     return 1e-3 * static_cast<double>(questions.latency(0).quantile(q));
   };

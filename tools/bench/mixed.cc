@@ -100,7 +100,7 @@ Json run_mixed(const BenchOptions& options) {
   }
   // The server does not tell them apart: a batch of 16 and a summary of the posterior are in it
   // too.
-  run["handler_of_all_kinds"] = percentiles(mixture.served.server().query_latency());
+  run["handler_of_all_kinds"] = percentiles(mixture.served.server().query().latency);
   return {{"query_rate", options.query_rate},
           {"limits", {{"tcp", to_json(tcp)}, {"saturating_rows_per_second", mixture.saturating}}},
           {"runs", Json::array({std::move(run)})}};

@@ -101,7 +101,7 @@ class ServedModels {
     options.model = names_[i];
     options.producer = observe ? 1 : 0;
     const std::string address =
-        fmt::format("127.0.0.1:{}", observe ? server_->observe_port() : server_->query_port());
+        fmt::format("127.0.0.1:{}", observe ? server_->observe().port : server_->query().port);
     if (!ok(client->connect(address, options))) throw RunError(client->error_text());
     return client;
   }

@@ -189,7 +189,7 @@ Json run_condition(const BenchOptions& o, const Condition& c, double& saturating
   out["latency"] = percentiles(questions.latency(0));
   out["from_send"] = percentiles(questions.from_send());
   out["generator_late"] = percentiles(questions.late());
-  out["handler"] = percentiles(served.server().query_latency());
+  out["handler"] = percentiles(served.server().query().latency);
   if (o.real_time) out["real_time"] = permitted(served, warnings);
   return out;
 }

@@ -71,7 +71,7 @@ class ServedEngine {
       query.cpu = last_processor();
     }
     value_or_throw(server_->open());
-    if (!ok(server_->start_keeping())) throw RunError("a thread could not be started");
+    if (!ok(server_->kept().start())) throw RunError("a thread could not be started");
     // Not by Server::start(), which does not say what was not permitted.
     const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
     const auto tells = [](void* server) { static_cast<Server*>(server)->run_http(); };
@@ -93,9 +93,9 @@ class ServedEngine {
   bool memory_locked() const { return memory_locked_; }
   // Mask of ThreadWarning.
   std::uint32_t query_thread_warnings() const { return query_thread_.warnings(); }
-  std::string observe_address() const { return address(paths_.observe, server_->observe_port()); }
-  std::string http_address() const { return address({}, server_->http_port()); }
-  std::string query_address() const { return address(paths_.query, server_->query_port()); }
+  std::string observe_address() const { return address(paths_.observe, server_->observe().port); }
+  std::string http_address() const { return address({}, server_->http().port); }
+  std::string query_address() const { return address(paths_.query, server_->query().port); }
 
  private:
   static ServerConfig config_of(const ServedOptions& options, const SocketPaths& paths) {

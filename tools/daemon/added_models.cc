@@ -90,7 +90,7 @@ void AddedModels::restore() {
 }
 
 Status AddedModels::start() noexcept {
-  ModelOrders* const orders = server_.model_orders();
+  ModelOrders* const orders = server_.models().orders();
   if (orders == nullptr) return Status::kOk;
   orders->begin();
   return thread_.start({.name = "wh-models"}, &AddedModels::run, this);
@@ -98,14 +98,14 @@ Status AddedModels::start() noexcept {
 
 void AddedModels::stop() noexcept {
   if (!thread_.joinable()) return;
-  server_.model_orders()->end();
+  server_.models().orders()->end();
   thread_.join();
 }
 
 void AddedModels::run(void* self) noexcept {
   leave_out_of_heap_calls();
   auto& models = *static_cast<AddedModels*>(self);
-  ModelOrders& orders = *models.server_.model_orders();
+  ModelOrders& orders = *models.server_.models().orders();
   while (orders.wait(*models.order_)) {
     ModelOutcome outcome;
     outcome.number = models.order_->number;
@@ -149,10 +149,10 @@ AddedModels::Wanted AddedModels::judge(const std::string& name, const std::strin
   Wanted wanted{name, toml, daemon_.read_added(name, toml, !anew), 0};
   std::optional<std::size_t> place;
   if (instead_of != nullptr) place = instead_of->place;
-  const Result<bool> possible = server_.check_model(name, wanted.config->engine(), place);
+  const Result<bool> possible = server_.models().check(name, wanted.config->engine(), place);
   if (!possible.ok()) refuse_order(possible.error());
   wanted.bytes = Arena::aligned(wanted.config->engine_bytes()) +
-                 value_or_refuse(Server::model_footprint(config_));
+                 value_or_refuse(ServerModels::footprint(config_));
   outcome.needed_bytes = wanted.bytes;
   outcome.free_bytes = free_bytes() + (instead_of != nullptr ? instead_of->bytes : 0);
   if (outcome.needed_bytes <= outcome.free_bytes) return wanted;
@@ -194,8 +194,8 @@ void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
   check_done(folder.begin(anew, model.toml));
   models_.push_back(std::move(model));
   Model& hosted = models_.back();
-  const Result<std::size_t> place =
-      server_.add_model({hosted.name, hosted.engine, {}, hosted.schema_json}, hosted.store.bytes());
+  const Result<std::size_t> place = server_.models().add(
+      {hosted.name, hosted.engine, {}, hosted.schema_json}, hosted.store.bytes());
   if (!place.ok()) {
     models_.pop_back();
     const Error& error = place.error();
@@ -215,7 +215,7 @@ void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
   }
   // There are as many places with the learners as with the server.
   (void)learners_.add(*hosted.engine);
-  server_.let_in_model(hosted.place);
+  server_.models().let_in(hosted.place);
   if (const FileFault fault = folder.delete_before(); fault.why != 0) {
     outcome.say(Status::kIoError,
                 fmt::format("the model is served, but not all that was on disk of the one before "

@@ -16,20 +16,20 @@ namespace windhover {
 // Nobody touches it any more; `keep`: what it has learned is on disk. Without that checkpoint the
 // next one of this name and configuration goes on from the one before, and its log.
 void AddedModels::let_go(Model& model, bool keep) {
-  server_.let_go_of_model(model.place);
+  server_.models().let_go_of(model.place);
   learners_.remove(*model.engine);
   watcher_.remove(model.place);
   if (keep && !folder_.empty()) {
-    const Status status = server_.checkpoint_at_rest(model.place);
+    const Status status = server_.kept().checkpoint_at_rest(model.place);
     if (!ok(status)) {
-      tell_checkpoint_failed(log_, model.name, 1, status, server_.checkpoints(model.place));
+      tell_checkpoint_failed(log_, model.name, 1, status, server_.kept().checkpoints(model.place));
     }
   }
   forget(model);
 }
 
 void AddedModels::forget(Model& model) {
-  server_.forget_model(model.place);
+  server_.models().forget(model.place);
   used_bytes_ -= model.bytes;
   models_.remove_if([&](const Model& one) { return &one == &model; });
 }
@@ -60,8 +60,8 @@ void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) 
 // A checkpoint of a model that is served: without a log rows since the last one are nowhere else.
 void AddedModels::checkpoint_now(const Model& model) {
   constexpr auto kLookAgain = std::chrono::milliseconds(5);
-  const CheckpointProgress& progress = server_.checkpoints(model.place);
-  const std::uint64_t number = value_or_refuse(server_.request_checkpoint(model.place));
+  const CheckpointProgress& progress = server_.kept().checkpoints(model.place);
+  const std::uint64_t number = value_or_refuse(server_.kept().request_checkpoint(model.place));
   while (!progress.is_answered(number)) std::this_thread::sleep_for(kLookAgain);
   if (progress.is_met(number)) return;
   throw OrderRefusal{

@@ -82,12 +82,12 @@ void write_line(const std::string& line) {
 
 // The next start has nothing to learn again then. Without it what the log holds is enough.
 void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
-  const Status status = server.checkpoint_at_rest(model);
+  const Status status = server.kept().checkpoint_at_rest(model);
   if (ok(status)) return;
   warn(log, fmt::format("no checkpoint of {} was written at the end ({}); the next start goes on "
                         "from the one before",
-                        server.model_name(model),
-                        words_of(status, server.checkpoints(model).error_number.load())));
+                        server.models().name(model),
+                        words_of(status, server.kept().checkpoints(model).error_number.load())));
 }
 
 [[noreturn]] void end_without(std::string_view thread, DaemonLog& log) {
@@ -159,11 +159,11 @@ std::unique_ptr<Server> create_server(const DaemonModels& models, std::span<Engi
 void restore_answers(const DaemonModels& models, Server& server) {
   const DurableConfig durable = models.common().server().durable;
   if (!durable.enabled() || !models.several()) return;
-  for (std::size_t i = 0; i < server.models(); ++i) {
-    const std::string folder = fmt::format("{}/{}", durable.folder, server.model_name(i));
+  for (std::size_t i = 0; i < server.models().count(); ++i) {
+    const std::string folder = fmt::format("{}/{}", durable.folder, server.models().name(i));
     const std::string by = AnswerChoice::kept_in(folder);
-    for (std::size_t j = 0; j < server.models(); ++j) {
-      if (server.model_name(j) == by) (void)server.set_answered_by(i, j);
+    for (std::size_t j = 0; j < server.models().count(); ++j) {
+      if (server.models().name(j) == by) (void)server.models().set_answered_by(i, j);
     }
   }
 }
@@ -171,7 +171,7 @@ void restore_answers(const DaemonModels& models, Server& server) {
 void start_learners(const DaemonModels& models, std::span<Engine* const> engines,
                     const Server& server, Learners& learners, DaemonLog& log) {
   const std::uint32_t threads = models.common().engine().learner_threads;
-  const std::size_t spare = server.places() - server.models();
+  const std::size_t spare = server.models().places() - server.models().count();
   if (!ok(learners.start(engines, threads, models.common().process(), spare))) {
     throw RunError("the learner thread could not be started");
   }
@@ -182,8 +182,8 @@ void start_server(Server& server, const ProcessOptions& options, DaemonLog& log)
   if (!ok(server.start(options.observe, options.query))) {
     throw RunError("the socket threads could not be started");
   }
-  warn_about(log, "observe", server.observe_thread_warnings());
-  warn_about(log, "query", server.query_thread_warnings());
+  warn_about(log, "observe", server.observe().thread_warnings);
+  warn_about(log, "query", server.query().thread_warnings);
 }
 
 }  // namespace
@@ -212,7 +212,7 @@ void serve(const DaemonModels& models, const std::string& file) {
   RealClock clock;
   const std::vector<Engine*> engines = create_engines(models, block, clock);
   const std::unique_ptr<Server> server = create_server(models, engines, block, clock);
-  for (std::size_t i = 0; i < engines.size(); ++i) warn(log, server->recovery_remarks(i));
+  for (std::size_t i = 0; i < engines.size(); ++i) warn(log, server->kept().remarks(i));
   if (server->asks_who() && !config.tls.enabled()) {
     warn(log, "tokens travel in the clear over TCP: server.tls.certificate is not set");
   }

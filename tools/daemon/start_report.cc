@@ -27,14 +27,15 @@ std::string address_text(const ListenConfig& listen, std::uint16_t port) {
 
 // " http=ADDR", or nothing.
 std::string http_text(const HttpConfig& http, const Server& server) {
-  return http.enabled() ? " http=" + address_text(http.listen, server.http_port()) : "";
+  return http.enabled() ? " http=" + address_text(http.listen, server.http().port) : "";
 }
 
 // Rows that the folder holds, of all models.
 std::uint64_t kept_rows(const DurableConfig& durable, const Server& server) {
   std::uint64_t rows = 0;
-  for (std::size_t i = 0; i < server.models(); ++i) {
-    rows += durable.log ? server.log(i).durable_head.load() : server.checkpoints(i).head.load();
+  for (std::size_t i = 0; i < server.models().count(); ++i) {
+    rows += durable.log ? server.kept().log(i).durable_head.load()
+                        : server.kept().checkpoints(i).head.load();
   }
   return rows;
 }
@@ -83,10 +84,10 @@ void log_start(DaemonLog& log, const DaemonModels& models, const std::string& fi
 
 void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server) {
   LogLine line = log.line(LogLevel::kInfo, "ready");
-  line.add("observe", address_text(config.observe, server.observe_port()));
-  line.add("query", address_text(config.query, server.query_port()));
+  line.add("observe", address_text(config.observe, server.observe().port));
+  line.add("query", address_text(config.query, server.query().port));
   if (config.http.enabled()) {
-    line.add("http", address_text(config.http.listen, server.http_port()));
+    line.add("http", address_text(config.http.listen, server.http().port));
   }
   if (config.durable.enabled()) line.add("kept_rows", kept_rows(config.durable, server));
   log.write(line);
@@ -95,8 +96,8 @@ void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server)
 std::string ready_line(const DaemonModels& models, const ServerConfig& config,
                        const Server& server) {
   return fmt::format("ready observe={} query={}{} block={} bytes{} {}\n",
-                     address_text(config.observe, server.observe_port()),
-                     address_text(config.query, server.query_port()),
+                     address_text(config.observe, server.observe().port),
+                     address_text(config.query, server.query().port),
                      http_text(config.http, server), models.block_bytes(),
                      kept_text(config.durable, server), served_text(models));
 }

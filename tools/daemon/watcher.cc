@@ -35,14 +35,15 @@ Watcher::Watcher(const Watched& watched, const WatchdogOptions& options, DaemonL
 }
 
 void Watcher::add(Engine& engine, std::size_t place) {
-  const std::string_view name = server_.model_name(place);  // lives as long as the model
+  const std::string_view name = server_.models().name(place);  // lives as long as the model
   const bool keeps = !folder_.empty() && !engine.config().follows;
   const std::lock_guard lock(changing_);
-  models_.push_back({engine, place, value_or_refuse(engine.watcher()), StatusReport(name, log_),
-                     CountReport(name, engine.counters(), log_),
-                     KeepingReport(name, server_.log(place), server_.checkpoints(place), log_),
-                     AnswerChoice(keeps ? folder_ + "/" + std::string(name) : ""),
-                     PosteriorStatus::kWarmingUp, server_.answered_by(place)});
+  models_.push_back(
+      {engine, place, value_or_refuse(engine.watcher()), StatusReport(name, log_),
+       CountReport(name, engine.counters(), log_),
+       KeepingReport(name, server_.kept().log(place), server_.kept().checkpoints(place), log_),
+       AnswerChoice(keeps ? folder_ + "/" + std::string(name) : ""), PosteriorStatus::kWarmingUp,
+       server_.models().answered_by(place)});
   parameters_.resize(std::max<std::size_t>(parameters_.size(), engine.dimension()));
 }
 
@@ -55,8 +56,8 @@ void Watcher::remove(std::size_t place) noexcept {
 }
 
 Stalls::Beats Watcher::beats() const noexcept {
-  return {learners_.beat_ns(), server_.observe_beat_ns(), server_.query_beat_ns(),
-          server_.http_beat_ns()};
+  return {learners_.beat_ns(), server_.observe().beat_ns, server_.query().beat_ns,
+          server_.http().beat_ns};
 }
 
 Watcher::End Watcher::run(const sigset_t& signals) noexcept {
@@ -117,12 +118,12 @@ void Watcher::look() noexcept {
 // A change that an operator asked for: told, and kept for the next start.
 void Watcher::look_at_answers(WatchedModel& model) noexcept {
   const std::size_t place = model.place;
-  const std::size_t by = server_.answered_by(place);
+  const std::size_t by = server_.models().answered_by(place);
   if (by == model.answered_by) return;
   model.answered_by = by;
-  const int why = model.choice.keep(server_.model_name(by));
+  const int why = model.choice.keep(server_.models().name(by));
   LogLine line = log_.line(why == 0 ? LogLevel::kInfo : LogLevel::kError, "answered_by");
-  line.add("model", server_.model_name(place)).add("by", server_.model_name(by));
+  line.add("model", server_.models().name(place)).add("by", server_.models().name(by));
   if (why != 0) line.add("not_kept", strerrordesc_np(why));
   log_.write(line);
 }
@@ -175,7 +176,7 @@ void Watcher::tell() noexcept {
     end = fmt::format_to_n(end, 40, "{} of {} models ok", good, models_.size()).out;
   }
   end = fmt::format_to_n(end, 100, ": {} rows, {} observe and {} query connections", rows(),
-                         server_.observe_sessions(), server_.query_sessions())
+                         server_.observe().sessions, server_.query().sessions)
             .out;
   notifier_.status({text.data(), end});
 }

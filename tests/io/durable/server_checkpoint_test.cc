@@ -47,7 +47,7 @@ TEST(ServerCheckpoint, IsTakenWhenOneIsAskedForOnEitherEndpoint) {
     const v1::Durable& durable = status.durable();
     EXPECT_TRUE(durable.keeps_folder());
     EXPECT_EQ(durable.durability(), v1::DURABILITY_LOGGED);
-    EXPECT_EQ(durable.instance_id(), life.server().instance_id());
+    EXPECT_EQ(durable.instance_id(), life.server().models().instance_id());
     EXPECT_EQ(durable.durable_through(), kRows);
     EXPECT_EQ(durable.checkpoint_head(), kRows);
     EXPECT_EQ(durable.checkpoints_taken(), taken);
@@ -101,12 +101,12 @@ TEST(ServerCheckpoint, OfARequestIsNotTakenForAnotherOne) {
   FaultyFolder faulty(disk);
   ServerLife life(server_on_disk("memory", &faulty));
   ASSERT_TRUE(life.opens()) << life.error();
-  const CheckpointProgress& progress = life.server().checkpoints();
+  const CheckpointProgress& progress = life.server().kept().checkpoints();
   faulty.only("checkpoint");
   faulty.hold(Call::kSync);
-  const std::uint64_t first = life.server().request_checkpoint().value();
+  const std::uint64_t first = life.server().kept().request_checkpoint().value();
   ASSERT_TRUE(eventually([&] { return faulty.waiting() == 1; }));
-  const std::uint64_t second = life.server().request_checkpoint().value();
+  const std::uint64_t second = life.server().kept().request_checkpoint().value();
   faulty.fail(Call::kSync, 0, EIO);
   faulty.release();
   ASSERT_TRUE(eventually([&] { return progress.is_answered(second); }));
@@ -115,7 +115,7 @@ TEST(ServerCheckpoint, OfARequestIsNotTakenForAnotherOne) {
   EXPECT_TRUE(progress.is_met(first)) << "a later one is as good";
 
   faulty.fail(Call::kSync, 0, EIO, UINT64_MAX);
-  const std::uint64_t third = life.server().request_checkpoint().value();
+  const std::uint64_t third = life.server().kept().request_checkpoint().value();
   ASSERT_TRUE(eventually([&] { return progress.is_answered(third); }));
   EXPECT_FALSE(progress.is_met(third));
   Client client;

@@ -116,14 +116,14 @@ TEST_F(ServerComeback, NoCheckpointIsTakenAtAnEndBeforeAllIsLearned) {
   const std::vector<std::string> before = disk_.names();
   {
     const auto life = stalled_life(3);
-    (void)life->server().request_checkpoint();
+    (void)life->server().kept().request_checkpoint();
     faulty_.fail(Call::kRead, 0, EIO, UINT32_MAX);  // so it does not come to the log's end
     faulty_.release();
-    ASSERT_TRUE(eventually([&] { return life->server().log().failures.load() > 0; }));
+    ASSERT_TRUE(eventually([&] { return life->server().kept().log().failures.load() > 0; }));
     EXPECT_LT(life->engine().head(), rows_);
     EXPECT_EQ(life->end(true), Status::kNotReady);
-    EXPECT_EQ(life->server().checkpoints().answered.load(), 0U);
-    EXPECT_EQ(life->server().checkpoints().taken.load(), 0U);
+    EXPECT_EQ(life->server().kept().checkpoints().answered.load(), 0U);
+    EXPECT_EQ(life->server().kept().checkpoints().taken.load(), 0U);
     EXPECT_EQ(disk_.names(), before);
   }
   faulty_.heal();
@@ -174,7 +174,7 @@ TEST_F(ServerComeback, ALogThatCannotBeReadAgainHoldsUpSendersUntilItCan) {
       faulty_.fail(Call::kRead, n, EIO, UINT32_MAX);
     });
     ASSERT_TRUE(life.opens()) << life.error();
-    ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
+    ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() > 0; }));
     EXPECT_GT(faulty_.failed(), failed);
     EXPECT_LT(life.engine().head(), rows_);
 
@@ -187,7 +187,7 @@ TEST_F(ServerComeback, ALogThatCannotBeReadAgainHoldsUpSendersUntilItCan) {
       EXPECT_EQ(sender.duplicates(), kFrameRows);
     });
     life.clock().step(std::chrono::seconds(1));  // and it tries again, and fails again
-    EXPECT_TRUE(eventually([&] { return life.server().log().failures.load() > 1; }));
+    EXPECT_TRUE(eventually([&] { return life.server().kept().log().failures.load() > 1; }));
     EXPECT_TRUE(eventually(
         [&] { return life.server().counters().get(IoCounter::kConnectionsAccepted) == 1; }));
 

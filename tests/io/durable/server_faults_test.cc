@@ -64,9 +64,9 @@ TEST_F(ServerFaults, NothingIsAcknowledgedWhileCommitsFailAndAllGoesOnAfterwards
         faulty_.only("segment-");
         faulty_.fail(call, 0, error, kForGood);
         ASSERT_TRUE(sender.send(10));
-        ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 2; }));
+        ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() >= 2; }));
         ASSERT_TRUE(sender.send(10));
-        ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 3; }));
+        ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() >= 3; }));
         ASSERT_GE(faulty_.failed() - failed, 3U);
         ASSERT_TRUE(sender.listen_awhile());
         EXPECT_EQ(sender.outstanding(), 2U);
@@ -75,7 +75,7 @@ TEST_F(ServerFaults, NothingIsAcknowledgedWhileCommitsFailAndAllGoesOnAfterwards
         EXPECT_EQ(durable.log_status(), v1::REASON_IO_ERROR);
         EXPECT_EQ(durable.log_errno(), error);
         EXPECT_GE(durable.log_failures(), 3U);
-        EXPECT_EQ(durable.durable_through(), life.server().log().durable_head.load());
+        EXPECT_EQ(durable.durable_through(), life.server().kept().log().durable_head.load());
         EXPECT_LT(durable.durable_through(), life.engine().head());
 
         faulty_.heal();
@@ -100,13 +100,13 @@ TEST_F(ServerFaults, ASealThatCannotBeWrittenIsCountedOnceAndTheLogGoesOn) {
     faulty_.only("segment-");
     faulty_.fail(Call::kWrite, 1, EIO);  // behind the first commit
     fill(life, 1);
-    ASSERT_TRUE(eventually([&] { return life.server().log().seal_failures.load() == 1; }));
-    EXPECT_EQ(life.server().log().seal_error_number.load(), EIO);
+    ASSERT_TRUE(eventually([&] { return life.server().kept().log().seal_failures.load() == 1; }));
+    EXPECT_EQ(life.server().kept().log().seal_error_number.load(), EIO);
     EXPECT_EQ(durable_of(life).log_status(), v1::REASON_OK);
     EXPECT_EQ(durable_of(life).log_seal_failures(), 1U);
     fill(life, 3, 20);
-    EXPECT_EQ(life.server().log().seal_failures.load(), 1U);
-    EXPECT_EQ(life.server().log().failures.load(), 0U) << "of commits none has failed";
+    EXPECT_EQ(life.server().kept().log().seal_failures.load(), 1U);
+    EXPECT_EQ(life.server().kept().log().failures.load(), 0U) << "of commits none has failed";
   }
   expect_kept(80);
 }
@@ -149,8 +149,8 @@ TEST_F(ServerFaults, AnEndThatCannotBeMarkedAtAStopIsCounted) {
   faulty_.only("segment-");
   faulty_.fail(Call::kSync, 0, ENOSPC);
   ASSERT_EQ(life.end(false), Status::kOk);
-  EXPECT_EQ(life.server().log().seal_failures.load(), 1U);
-  EXPECT_EQ(life.server().log().seal_error_number.load(), ENOSPC);
+  EXPECT_EQ(life.server().kept().log().seal_failures.load(), 1U);
+  EXPECT_EQ(life.server().kept().log().seal_error_number.load(), ENOSPC);
   faulty_.heal();
   expect_kept(20);
 }
@@ -169,7 +169,7 @@ TEST_F(ServerFaults, AServerThatEndsWhileCommitsFailKeepsWhatItAcknowledged) {
       faulty.fail(call, 0, EIO, kForGood);
       StreamSender sender(1, life, 100);
       ASSERT_TRUE(sender.send(10));
-      ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
+      ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() > 0; }));
       ASSERT_TRUE(sender.listen_awhile());
       EXPECT_EQ(sender.outstanding(), 1U);
       EXPECT_EQ(life.end(true), Status::kUnavailable);  // no checkpoint holds what the log lacks
@@ -195,8 +195,8 @@ TEST_F(ServerFaults, ShortWritesAreMadeWhole) {
     ASSERT_TRUE(life.checkpoint());
     fill(life, 5, 400);
     EXPECT_GT(faulty_.failed(), 100U);
-    EXPECT_EQ(life.server().log().failures.load(), 0U);
-    EXPECT_EQ(life.server().checkpoints().failures.load(), 0U);
+    EXPECT_EQ(life.server().kept().log().failures.load(), 0U);
+    EXPECT_EQ(life.server().kept().checkpoints().failures.load(), 0U);
     faulty_.heal();
   }
   expect_kept(500);
@@ -267,8 +267,8 @@ TEST_F(ServerFaults, AStartThatCannotReadIsRefusedByNameAndTheNextLosesNothing) 
   {
     ServerLife life(config(), exact_engine());
     ASSERT_TRUE(life.opens()) << life.error();
-    EXPECT_NE(std::string(life.server().recovery_remarks()).find("passed over"), std::string::npos);
-    EXPECT_EQ(life.server().checkpoints().head.load(), 0U);
+    EXPECT_NE(std::string(life.server().kept().remarks()).find("passed over"), std::string::npos);
+    EXPECT_EQ(life.server().kept().checkpoints().head.load(), 0U);
   }
   faulty_.heal();
   expect_kept(800);
@@ -299,7 +299,7 @@ TEST_F(ServerFaults, AFolderThatBecomesReadOnlyHoldsUpSendersUntilItIsNotAnyMore
     }
     StreamSender sender(1, life, 100);
     ASSERT_TRUE(sender.send(10));
-    ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
+    ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() > 0; }));
     EXPECT_FALSE(life.checkpoint());
     ASSERT_TRUE(sender.listen_awhile());
     EXPECT_EQ(sender.outstanding(), 1U);

@@ -38,13 +38,13 @@ TEST(ServerFolder, RemovedUnderAServerEndsAcknowledgingAndIsSaid) {
   {
     ServerLife life(on_folder(folder), exact_engine());
     ASSERT_TRUE(life.opens()) << life.error();
-    instance = life.server().instance_id();
+    instance = life.server().models().instance_id();
     StreamSender sender(1, life, 0);
     ASSERT_TRUE(sender.send(20));
     ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk);
     ASSERT_GT(std::filesystem::remove_all(folder), 5U);
     ASSERT_TRUE(sender.send(20));
-    ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 2; }));
+    ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() >= 2; }));
     ASSERT_TRUE(sender.listen_awhile());
     EXPECT_EQ(sender.outstanding(), 1U);
     EXPECT_EQ(sender.acknowledged(), 20U);
@@ -59,7 +59,7 @@ TEST(ServerFolder, RemovedUnderAServerEndsAcknowledgingAndIsSaid) {
   // The next start begins another history, and a sender can tell.
   ServerLife life(on_folder(folder), exact_engine());
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_NE(life.server().instance_id(), instance);
+  EXPECT_NE(life.server().models().instance_id(), instance);
   EXPECT_EQ(life.engine().head(), 0U);
 }
 
@@ -72,7 +72,7 @@ TEST(ServerFolder, ReplacedUnderAServerIsNotWritten) {
   std::filesystem::create_directory(folder);
   StreamSender sender(1, life, 0);
   ASSERT_TRUE(sender.send(20));
-  ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() >= 1; }));
+  ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() >= 1; }));
   ASSERT_TRUE(sender.listen_awhile());
   EXPECT_EQ(sender.outstanding(), 1U);
   EXPECT_EQ(sender.acknowledged(), 0U);
@@ -192,7 +192,7 @@ TEST(ServerFolder, WhoseOnlyCommitIsDamagedIsRefusedByName) {
     StreamSender sender(1, life, 0);
     ASSERT_TRUE(sender.send(20));
     ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk);
-    head = life.server().log().durable_head.load();
+    head = life.server().kept().log().durable_head.load();
     ASSERT_GT(head, 0U);
   }
   for (const std::streamoff at : {0, 30, 79, 100, 200}) {
@@ -208,7 +208,7 @@ TEST(ServerFolder, WhoseOnlyCommitIsDamagedIsRefusedByName) {
   }
   ServerLife life(on_folder(folder), exact_engine());
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.server().log().durable_head.load(), head);
+  EXPECT_EQ(life.server().kept().log().durable_head.load(), head);
 }
 
 TEST(ServerFolder, WithASegmentThatIsMissingOrCutIsRefusedByName) {
@@ -246,12 +246,11 @@ TEST(ServerFolder, WithACommitThatWasNeverFinishedSaysSo) {
   {
     ServerLife life(on_folder(folder), exact_engine());
     ASSERT_TRUE(life.opens()) << life.error();
-    EXPECT_NE(std::string(life.server().recovery_remarks()).find("never finished"),
-              std::string::npos)
-        << life.server().recovery_remarks();
+    EXPECT_NE(std::string(life.server().kept().remarks()).find("never finished"), std::string::npos)
+        << life.server().kept().remarks();
   }
   ServerLife life(on_folder(folder), exact_engine());
-  EXPECT_STREQ(life.server().recovery_remarks(), "");
+  EXPECT_STREQ(life.server().kept().remarks(), "");
 }
 
 TEST(ServerFolder, InUseByAnotherServerIsRefusedByName) {

@@ -83,14 +83,14 @@ class ServerLife {
     done_ = true;
     learner_.join();
     EXPECT_EQ(server_->counters().get(IoCounter::kHandlerHeapFallbacks), 0U);
-    return with_checkpoint ? server_->checkpoint_at_rest() : Status::kOk;
+    return with_checkpoint ? server_->kept().checkpoint_at_rest() : Status::kOk;
   }
 
   bool opens() const { return error_.empty(); }
   const std::string& error() const { return error_; }
   int error_number() const { return error_number_; }
-  std::string observe() const { return "127.0.0.1:" + std::to_string(server_->observe_port()); }
-  std::string query() const { return "127.0.0.1:" + std::to_string(server_->query_port()); }
+  std::string observe() const { return "127.0.0.1:" + std::to_string(server_->observe().port); }
+  std::string query() const { return "127.0.0.1:" + std::to_string(server_->query().port); }
   Server& server() { return *server_; }
   Engine& engine() { return *engine_; }
   SteppedClock& clock() { return clock_; }
@@ -112,9 +112,9 @@ class ServerLife {
   }
   // Asks for a checkpoint and waits for it.
   bool checkpoint() {
-    const std::uint64_t number = server_->request_checkpoint().value();
-    return eventually([&] { return server_->checkpoints().answered.load() >= number; }) &&
-           server_->checkpoints().status.load() == Status::kOk;
+    const std::uint64_t number = server_->kept().request_checkpoint().value();
+    return eventually([&] { return server_->kept().checkpoints().answered.load() >= number; }) &&
+           server_->kept().checkpoints().status.load() == Status::kOk;
   }
 
  private:

@@ -99,9 +99,11 @@ class HardServer {
       senders.emplace_back(p, life, next - std::min(next, below(20)));
       ASSERT_TRUE(senders.back().connected()) << senders.back().client().error_text();
     }
-    const auto over = [&] { return disk_.has_stopped() || !ok(life.server().log().status.load()); };
+    const auto over = [&] {
+      return disk_.has_stopped() || !ok(life.server().kept().log().status.load());
+    };
     for (int round = 0; round < 30 && !over(); ++round) {
-      if (below(4) == 0) (void)life.server().request_checkpoint();
+      if (below(4) == 0) (void)life.server().kept().request_checkpoint();
       for (StreamSender& sender : senders) ASSERT_TRUE(sender.send(1 + below(8)));
       const bool all = below(3) != 0;  // some rounds wait, and some go on at once
       for (StreamSender& sender : senders) {
@@ -128,9 +130,9 @@ class HardServer {
   // Of more than the log holds: it may not be finished. Counted where one is begun, if none was
   // left over from an earlier life.
   void begin_checkpoint(ServerLife& life, bool left_over) {
-    if (life.server().log().durable_head.load() == life.engine().head()) return;
-    const std::uint64_t number = life.server().request_checkpoint().value();
-    const std::atomic<std::uint64_t>& answered = life.server().checkpoints().answered;
+    if (life.server().kept().log().durable_head.load() == life.engine().head()) return;
+    const std::uint64_t number = life.server().kept().request_checkpoint().value();
+    const std::atomic<std::uint64_t>& answered = life.server().kept().checkpoints().answered;
     bool begun = false;
     ASSERT_TRUE(eventually([&] {
       begun = disk_.has(kNewCheckpoint);
@@ -140,9 +142,9 @@ class HardServer {
   }
 
   void note(ServerLife& life) {
-    durable_rows_ = std::max(durable_rows_, life.server().log().durable_head.load());
-    met_.failed_commits += life.server().log().failures.load();
-    met_.checkpoints += life.server().checkpoints().taken.load();
+    durable_rows_ = std::max(durable_rows_, life.server().kept().log().durable_head.load());
+    met_.failed_commits += life.server().kept().log().failures.load();
+    met_.checkpoints += life.server().kept().checkpoints().taken.load();
   }
 
   std::mt19937_64 random_;

@@ -59,7 +59,7 @@ TEST(ServerRecovery, LoggedRowsAreOnDiskWhenTheyAreAcknowledged) {
   EXPECT_NE(client.welcome().instance_id(), 0U);
   send(client, 0, kRows);
   EXPECT_EQ(client.totals().accepted, kRows);
-  EXPECT_GE(life.server().log().durable_head.load(), kRows);
+  EXPECT_GE(life.server().kept().log().durable_head.load(), kRows);
   const v1::ProducerStatusResult producer = standing(life, 7);
   EXPECT_EQ(producer.next(), kRows);
   EXPECT_EQ(producer.durable_next(), kRows);
@@ -74,9 +74,9 @@ bool all_gone(ServerLife& life) {
 }
 
 void checkpoint_now(ServerLife& life) {
-  const std::uint64_t number = life.server().request_checkpoint().value();
-  ASSERT_TRUE(eventually([&] { return life.server().checkpoints().answered >= number; }));
-  ASSERT_GE(life.server().checkpoints().taken, 1U);
+  const std::uint64_t number = life.server().kept().request_checkpoint().value();
+  ASSERT_TRUE(eventually([&] { return life.server().kept().checkpoints().answered >= number; }));
+  ASSERT_GE(life.server().kept().checkpoints().taken, 1U);
 }
 
 // One client that comes, sends so many rows and goes: the producer that it drew.
@@ -181,7 +181,7 @@ TEST(ServerRecovery, WithoutACheckpointTheLogBringsBackEveryRowAndProducer) {
   {
     ServerLife life(config);
     ASSERT_TRUE(life.opens()) << life.error();
-    instance = life.server().instance_id();
+    instance = life.server().models().instance_id();
     for (const std::uint64_t producer : {7U, 8U}) {
       Client client;
       ASSERT_EQ(client.connect(life.observe(), {.producer = producer}), Status::kOk);
@@ -191,7 +191,7 @@ TEST(ServerRecovery, WithoutACheckpointTheLogBringsBackEveryRowAndProducer) {
   }
   ServerLife life(config);
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.server().instance_id(), instance);
+  EXPECT_EQ(life.server().models().instance_id(), instance);
   EXPECT_EQ(standing(life, 7).next(), kRows / 2);
   EXPECT_EQ(standing(life, 8).next(), kRows / 2);
   EXPECT_EQ(life.engine().head(), kRows);
@@ -224,14 +224,14 @@ TEST(ServerRecovery, ACheckpointOfAServerAtWorkAndTheLogAfterIt) {
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
     send(client, 0, kRows);
     life.settled(kRows);
-    ASSERT_TRUE(life.checkpoint()) << to_string(life.server().checkpoints().status.load());
-    EXPECT_EQ(life.server().checkpoints().head.load(), kRows);
+    ASSERT_TRUE(life.checkpoint()) << to_string(life.server().kept().checkpoints().status.load());
+    EXPECT_EQ(life.server().kept().checkpoints().head.load(), kRows);
     send(client, kRows, kRows);
     before = life.settled(2 * kRows);
   }
   ServerLife life(config);
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_STREQ(life.server().recovery_remarks(), "");
+  EXPECT_STREQ(life.server().kept().remarks(), "");
   EXPECT_EQ(standing(life, 7).next(), 2 * kRows);
   EXPECT_EQ(life.engine().head(), 2 * kRows);
   expect_same_posterior(life.settled(2 * kRows), before);
@@ -249,7 +249,7 @@ TEST(ServerRecovery, AnOrderlyEndLeavesNothingToLearnAgain) {
   }
   ServerLife life(config);
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_EQ(life.server().checkpoints().head.load(), kRows);
+  EXPECT_EQ(life.server().kept().checkpoints().head.load(), kRows);
   EXPECT_EQ(life.engine().head(), kRows);
   EXPECT_EQ(standing(life, 7).next(), kRows);
   life.settled(kRows);
@@ -262,7 +262,7 @@ TEST(ServerRecovery, MemoryDurabilityKeepsCheckpointsAndSaysSo) {
   {
     ServerLife life(config);
     ASSERT_TRUE(life.opens()) << life.error();
-    instance = life.server().instance_id();
+    instance = life.server().models().instance_id();
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
     EXPECT_EQ(client.welcome().durability(), v1::DURABILITY_MEMORY);
@@ -272,7 +272,7 @@ TEST(ServerRecovery, MemoryDurabilityKeepsCheckpointsAndSaysSo) {
   }
   ServerLife life(config);
   ASSERT_TRUE(life.opens()) << life.error();
-  EXPECT_NE(life.server().instance_id(), instance);
+  EXPECT_NE(life.server().models().instance_id(), instance);
   EXPECT_EQ(life.engine().head(), 1'000U);
   EXPECT_EQ(standing(life, 7).next(), 1'000U);
 }
@@ -291,8 +291,8 @@ TEST(ServerRecovery, AFullLogHoldsUpSendersOnlyUntilACheckpointFreesIt) {
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
     send(client, 0, kMany);
     EXPECT_EQ(client.totals().accepted, kMany);
-    EXPECT_GT(life.server().checkpoints().taken.load(), 4U);
-    EXPECT_EQ(life.server().log().status.load(), Status::kOk);
+    EXPECT_GT(life.server().kept().checkpoints().taken.load(), 4U);
+    EXPECT_EQ(life.server().kept().log().status.load(), Status::kOk);
   }
   ServerLife life(config);
   ASSERT_TRUE(life.opens()) << life.error();
@@ -342,7 +342,7 @@ TEST(ServerRecovery, ALogThatIsGoneMakesAnotherHistoryAndIsSaid) {
   std::uint64_t instance = 0;
   {
     ServerLife life(config);
-    instance = life.server().instance_id();
+    instance = life.server().models().instance_id();
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
     send(client, 0, 1'000);
@@ -356,8 +356,8 @@ TEST(ServerRecovery, ALogThatIsGoneMakesAnotherHistoryAndIsSaid) {
   for (const bool first : {true, false}) {
     ServerLife life(config);
     ASSERT_TRUE(life.opens()) << life.error();
-    EXPECT_NE(life.server().instance_id(), instance);
-    EXPECT_EQ(std::string(life.server().recovery_remarks()).empty(), !first);
+    EXPECT_NE(life.server().models().instance_id(), instance);
+    EXPECT_EQ(std::string(life.server().kept().remarks()).empty(), !first);
     EXPECT_EQ(standing(life, 7).next(), 1'000U);
   }
 }

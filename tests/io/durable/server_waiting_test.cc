@@ -24,7 +24,7 @@ class ServerWaiting : public ::testing::Test {
     disk.only("segment-");
     disk.hold(Call::kSync);
   }
-  std::uint64_t sessions(ServerLife& life) { return life.server().observe_sessions(); }
+  std::uint64_t sessions(ServerLife& life) { return life.server().observe().sessions; }
 
   std::mt19937_64 random_{9};
   RecordingFolder disk_;
@@ -198,7 +198,7 @@ TEST_F(ServerStop, WhileACheckpointIsBeingWrittenEndsCleanlyAndEitherCanBeUsed) 
       next += 200;
       faulty_.only("checkpoint.new");
       faulty_.hold(call);
-      (void)life.server().request_checkpoint();
+      (void)life.server().kept().request_checkpoint();
       ASSERT_NO_FATAL_FAILURE(end_while_waiting(life));
       cut ? disk_.cut_power(random_) : disk_.kill_process();
       LoggedHistory history;
@@ -206,7 +206,7 @@ TEST_F(ServerStop, WhileACheckpointIsBeingWrittenEndsCleanlyAndEitherCanBeUsed) 
       ASSERT_EQ(history.next(1), next);
       ServerLife again(config(), exact_engine());
       ASSERT_TRUE(again.opens()) << again.error();
-      EXPECT_STREQ(again.server().recovery_remarks(), "");
+      EXPECT_STREQ(again.server().kept().remarks(), "");
       ASSERT_NO_FATAL_FAILURE(expect_stands_at(again, history));
       (void)again.end(false);
       disk_.kill_process();
@@ -251,7 +251,7 @@ TEST_F(ServerClock, SetBackHoldsUpNoCheckpoint) {
       next += 10;
       ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk);
       ASSERT_TRUE(eventually([&] {
-        return life.server().checkpoints().head.load() == life.engine().head();
+        return life.server().kept().checkpoints().head.load() == life.engine().head();
       })) << "life "
           << lives << ", step " << steps;
       life.clock().step(hours(-1));
@@ -267,7 +267,7 @@ TEST_F(ServerClock, SetBackHoldsUpNoCommitThatFailed) {
   faulty_.only("segment-");
   faulty_.fail(Call::kSync, 0, EIO, UINT32_MAX);
   ASSERT_TRUE(sender.send(10));
-  ASSERT_TRUE(eventually([&] { return life.server().log().failures.load() > 0; }));
+  ASSERT_TRUE(eventually([&] { return life.server().kept().log().failures.load() > 0; }));
   life.clock().step(hours(-1));
   faulty_.heal();
   EXPECT_EQ(sender.client().wait_acknowledged(), Status::kOk) << sender.client().error_text();

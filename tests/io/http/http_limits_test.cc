@@ -283,7 +283,7 @@ TEST(HttpLimits, AreThoseOfTheIdentityOverAllItsConnections) {
   config.identities_file = file;
   TestServer server(config, http_engine());
   const auto status = [&](const std::string& name, const std::string& path = "/v1/status") {
-    HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http_port()));
+    HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http().port));
     return peer.get(path, "Authorization: Bearer " + name + "-token\r\n").status;
   };
   EXPECT_EQ(status("eve"), 200);
@@ -309,7 +309,7 @@ TEST(HttpLimits, RowsOfOneDoNotWaitForThoseOfAnother) {
   }();
   config.identities_file = file;
   TestServer server(config, http_engine());
-  HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http_port()));
+  HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http().port));
   for (int i = 0; i < 5; ++i) {
     const HttpResponse response =
         peer.ask("POST", "/v1/observe",

@@ -33,7 +33,7 @@ std::string line(const std::string& name, const std::string& roles, const std::s
 }
 
 std::string address_of(TestServer& server) {
-  return "127.0.0.1:" + std::to_string(server.server().http_port());
+  return "127.0.0.1:" + std::to_string(server.server().http().port);
 }
 
 TEST(HttpPlaces, AnIdentityHasAsManyAsItMay) {

@@ -31,7 +31,7 @@ using testing::TestRows;
 using testing::TestServer;
 
 std::string address_of(TestServer& server) {
-  return "127.0.0.1:" + std::to_string(server.server().http_port());
+  return "127.0.0.1:" + std::to_string(server.server().http().port);
 }
 
 // The value of a sample, named as it stands in the text; -1: it is not there.
@@ -50,7 +50,7 @@ TEST(HttpServerConfig, IsOffUnlessItIsSaidWhere) {
   EXPECT_EQ(readers_of(ServerConfig()), kServerReaders);
   EXPECT_EQ(readers_of(http_server()), kServerReaders + kHttpReaders);
   TestServer server;
-  EXPECT_EQ(server.server().http_port(), 0);
+  EXPECT_EQ(server.server().http().port, 0);
 }
 
 TEST(HttpServerConfig, ImpossibleOnesAreRefusedWithASentence) {
@@ -87,13 +87,13 @@ TEST(HttpServerConfig, TakenPortIsNamed) {
   MappedBlock engine_block(Engine::footprint(http_engine()).value());
   Engine* engine = Engine::create(http_engine(), engine_block.bytes(), clock).value();
   ServerConfig config = http_server();
-  config.http.listen.tcp_port = first.server().http_port();
+  config.http.listen.tcp_port = first.server().http().port;
   MappedBlock block(Server::footprint(config, http_engine()).value());
   auto server = Server::create(config, *engine, block.bytes(), clock);
   const Result<bool> opened = server.value()->open();
   EXPECT_EQ(opened.status(), Status::kUnavailable);
   EXPECT_EQ(std::string(opened.error().sentence), "http.tcp_address 127.0.0.1 with tcp_port " +
-                                                      std::to_string(first.server().http_port()) +
+                                                      std::to_string(first.server().http().port) +
                                                       " cannot be bound");
   EXPECT_EQ(opened.error().number, EADDRINUSE);
 }
@@ -253,7 +253,7 @@ TEST(HttpServer, ACrowdOfStrangersMakesRoomForItself) {
   ASSERT_EQ(ada.get("/healthz").status, 200) << "she is there, and nobody knows who she is";
   std::deque<StrangerElsewhere> crowd;
   for (int i = 0; i < 40; ++i) {
-    ASSERT_TRUE(crowd.emplace_back(server.server().http_port()).connected());
+    ASSERT_TRUE(crowd.emplace_back(server.server().http().port).connected());
   }
   // The first four have had a place; of the others each has taken that of one of the crowd.
   EXPECT_TRUE(eventually([&] { return server.counter(IoCounter::kStrangersLetGo) >= 37; }));
@@ -357,7 +357,7 @@ TEST(HttpServer, OpenedAndNeverStartedItGoesInOrder) {
   MappedBlock block(Server::footprint(http_server(), http_engine()).value());
   auto server = Server::create(http_server(), *engine, block.bytes(), clock);
   ASSERT_TRUE(server.value()->open().ok());
-  EXPECT_NE(server.value()->http_port(), 0);
+  EXPECT_NE(server.value()->http().port, 0);
   server.value()->request_stop();
   server.value()->run_observe();
   server.value()->run_query();

@@ -33,7 +33,7 @@ inline const std::string kJson = "Content-Type: application/json\r\n";
 struct Served {
   explicit Served(const ServerConfig& config = http_server(),
                   const EngineConfig& engine = http_engine())
-      : server(config, engine), peer("127.0.0.1:" + std::to_string(server.server().http_port())) {}
+      : server(config, engine), peer("127.0.0.1:" + std::to_string(server.server().http().port)) {}
 
   // With rows learned and no row on its way, so that two answers are of one snapshot.
   void learn(Client& client) {

@@ -86,7 +86,7 @@ TEST(JsonApi, ManyPeersSendRowsAtOnce) {
   const std::string path = testing::temporary_path("http_observe");
   config.observe.unix_path = path;
   Served served(config);
-  const std::string address = "127.0.0.1:" + std::to_string(served.server.server().http_port());
+  const std::string address = "127.0.0.1:" + std::to_string(served.server.server().http().port);
   std::vector<std::thread> senders;
   std::atomic<int> accepted{0};
   for (std::uint64_t producer = 1; producer <= 6; ++producer) {
@@ -114,7 +114,7 @@ TEST(JsonApi, RowsThatCannotBeTakenAreSaidSoInTime) {
   // The learner's lease holds the writer back once the slack is full.
   HttpResponse response;
   ASSERT_TRUE(eventually([&] {
-    response = HttpPeer("127.0.0.1:" + std::to_string(served.server.server().http_port()))
+    response = HttpPeer("127.0.0.1:" + std::to_string(served.server.server().http().port))
                    .ask("POST", "/v1/observe", kJson, rows_of(1000).dump());
     return response.status != 200;
   }));
@@ -131,7 +131,7 @@ TEST(JsonApi, NewConnectionIsMadeWhenTheOldOneHasEnded) {
   Served served(config);
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(eventually([&] { return served.post("/v1/observe", rows_of(1)).status == 200; }));
-    ASSERT_TRUE(eventually([&] { return served.server.server().observe_sessions() == 0; }));
+    ASSERT_TRUE(eventually([&] { return served.server.server().observe().sessions == 0; }));
   }
 }
 

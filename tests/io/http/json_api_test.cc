@@ -74,7 +74,7 @@ TEST(JsonApi, PosteriorDrawsAndStatusAreThoseOfTheSocket) {
   std::string snapshot = "0";
   while (paged.size() < draws.size()) {
     const HttpResponse page =
-        HttpPeer("127.0.0.1:" + std::to_string(served.server.server().http_port()))
+        HttpPeer("127.0.0.1:" + std::to_string(served.server.server().http().port))
             .ask("POST", "/v1/draws", kJson,
                  json{{"snapshot_id", snapshot}, {"first", paged.size() / 4}, {"count", 5}}.dump());
     ASSERT_EQ(page.status, 200) << page.body;

@@ -23,7 +23,7 @@ using testing::TestServer;
 struct Served {
   explicit Served(const EngineConfig& engine = http_engine())
       : server(http_server(), engine),
-        peer("127.0.0.1:" + std::to_string(server.server().http_port())) {}
+        peer("127.0.0.1:" + std::to_string(server.server().http().port)) {}
 
   json post(const char* path, const json& body) {
     const HttpResponse response =

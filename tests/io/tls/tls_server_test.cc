@@ -228,7 +228,7 @@ TEST(Tls, HttpSpeaksItWithTheSameCertificate) {
   engine.max_readers = kServerReaders + kHttpReaders + 1;
   engine.max_watchers = kServerWatchers + kHttpWatchers;
   TestServer server(config, engine);
-  const std::string address = "127.0.0.1:" + std::to_string(server.server().http_port());
+  const std::string address = "127.0.0.1:" + std::to_string(server.server().http().port);
   testing::HttpPeer peer(tls(address), authority.options().tls);
   ASSERT_TRUE(peer.connected());
   EXPECT_EQ(peer.get("/readyz").status, 200);
@@ -291,7 +291,7 @@ TEST(Tls, EveryPrefixOfAHandshakeAndGarbageEndInOrder) {
     ++peers;
   }
   EXPECT_TRUE(eventually([&] {
-    return server.server().observe_sessions() == 0 &&
+    return server.server().observe().sessions == 0 &&
            server.counter(IoCounter::kConnectionsAccepted) +
                    server.counter(IoCounter::kConnectionsRefused) ==
                peers;
