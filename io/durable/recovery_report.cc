@@ -1,6 +1,7 @@
 #include "windhover/io/durable/recovery_report.h"
 
 #include "windhover/io/durable/error_text.h"
+#include "windhover/io/durable/segments.h"
 
 namespace windhover {
 namespace {

@@ -1,0 +1,51 @@
+#include "windhover/io/durable/recovery_report.h"
+
+#include <cerrno>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "windhover/io/durable/segments.h"
+
+namespace windhover::recovery_report_test {
+namespace {
+
+TEST(RecoveryReport, ErrorNamesTheFolderAndSaysWhatTheSystemSaid) {
+  RecoveryReport report("/data/sales");
+  const Error error = report.fail({Status::kIoError, "it cannot be read", EIO, true}, "the log");
+  EXPECT_EQ(error.status, Status::kIoError);
+  EXPECT_EQ(std::string(error.sentence).find("/data/sales: the log: it cannot be read"), 0U)
+      << error.sentence;
+  EXPECT_EQ(error.number, EIO);
+  EXPECT_TRUE(error.is_errno);
+}
+
+TEST(RecoveryReport, WhatTheSystemDidNotRefuseIsRefused) {
+  RecoveryReport report("/data/sales");
+  const Error error = report.fail({}, "another one uses it");
+  EXPECT_EQ(error.status, Status::kRefused);
+  EXPECT_STREQ(error.sentence, "/data/sales: another one uses it");
+}
+
+TEST(RecoveryReport, OfDamageItSaysWhatToType) {
+  RecoveryReport report("/data/sales");
+  const Error damage = {Status::kMalformed, "a commit is damaged", 4'096};
+  const std::string told = report.fail_in_log("the log cannot be read", damage, 3).sentence;
+  EXPECT_NE(told.find("windhover log verify"), std::string::npos) << told;
+  EXPECT_NE(told.find("segment-"), std::string::npos) << told;
+  const Error gone = {Status::kIoError, "a file cannot be read", EIO, true};
+  const std::string other = report.fail_in_log("the log cannot be read", gone, kNoSegment).sentence;
+  EXPECT_EQ(other.find("windhover log verify"), std::string::npos) << other;
+  EXPECT_EQ(other.find("segment-"), std::string::npos) << other;
+}
+
+TEST(RecoveryReport, RemarksAreSentencesInTheOrderInWhichTheyCame) {
+  RecoveryReport report("/data/sales");
+  EXPECT_EQ(report.remarks(), "");
+  report.add_remark("one was passed over");
+  report.add_remark("there was no log");
+  EXPECT_EQ(report.remarks(), "one was passed over; there was no log");
+}
+
+}  // namespace
+}  // namespace windhover::recovery_report_test
