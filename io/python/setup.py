@@ -74,7 +74,7 @@ class SdistWithProto(sdist):
 ENGINE = Extension(
     "windhover._engine",
     [f"native/{name}.cc" for name in ("engine", "library", "module")],
-    depends=[f"native/{name}.h" for name in ("engine", "library")],
+    depends=[f"native/{name}.h" for name in ("engine", "library", "without_gil")],
     language="c++",
     define_macros=[("_FORTIFY_SOURCE", "2")],
     extra_compile_args=["-std=c++20", "-fvisibility=hidden", "-g0"],

@@ -4,22 +4,24 @@
 #include <cstdio>
 #include <cstring>
 
+#include "windhover/io/python/native/without_gil.h"
+
 namespace py = pybind11;
 
 namespace windhover::python {
 namespace {
 
-using Free = py::gil_scoped_release;
+using Free = WithoutGil;
 
 template <class T>
 const T* data_of(const Maybe<T>& numbers) {
   return numbers.has_value() && numbers->size() > 0 ? numbers->data() : nullptr;
 }
-// One a row: whoever calls wrongly is told so, and nothing is read past an array's end.
+// One a row, or a value: whoever calls wrongly is told so, and nothing is read past an array's end.
 template <class T>
-const T* data_of(const Maybe<T>& numbers, std::size_t rows) {
-  if (numbers.has_value() && static_cast<std::size_t>(numbers->size()) != rows) {
-    throw std::invalid_argument("an array has not one number a row");
+const T* data_of(const Maybe<T>& numbers, std::size_t count) {
+  if (numbers.has_value() && static_cast<std::size_t>(numbers->size()) != count) {
+    throw std::invalid_argument("an array has not one number a row, or one column a value");
   }
   return data_of(numbers);
 }
@@ -37,7 +39,7 @@ void fill(Rows& out, const RowArrays& rows, std::size_t count) {
   out.rows = count;
   out.features = rows.features.data();
   out.feature_values = static_cast<std::size_t>(rows.features.size());
-  out.indices = data_of(rows.indices);
+  out.indices = data_of(rows.indices, out.feature_values);
   out.row_ends = data_of(rows.row_ends, count);
   out.offsets = data_of(rows.offsets, count);
   out.trials = data_of(rows.trials, count);
@@ -192,12 +194,15 @@ void Engine::restore(std::string_view kept) {
   }
 }
 
-Reader::Reader(Engine& engine) : library_(engine.library()) {
+Reader::Reader(const Engine& engine) : library_(engine.library()), engine_(engine) {
   const windhover_status status = library_.windhover_reader_create(engine.handle(), &reader_);
   if (status != WINDHOVER_OK) throw std::runtime_error(library_.windhover_status_text(status));
 }
 
-void Reader::destroy() { library_.windhover_reader_destroy(std::exchange(reader_, nullptr)); }
+void Reader::destroy() {
+  library_.windhover_reader_destroy(alive());
+  reader_ = nullptr;
+}
 
 windhover_provenance Reader::provenance() const {
   windhover_provenance out;
@@ -236,7 +241,7 @@ std::pair<int, windhover_provenance> Reader::predict(const RowArrays& rows,
   into.probabilities_upper = room_of(answer.probabilities_upper, asked.rows, into.classes);
   into.provenance = &where;
   const Free free;
-  const int status = library_.windhover_reader_predict(reader_, &asked, &into);
+  const int status = library_.windhover_reader_predict(alive(), &asked, &into);
   return {status, where};
 }
 
@@ -246,7 +251,7 @@ std::pair<int, windhover_provenance> Reader::posterior(Array<windhover_parameter
   const auto room = static_cast<std::size_t>(parameters.size());
   const Free free;
   const int status =
-      library_.windhover_reader_posterior(reader_, out, sizeof(windhover_parameter), room, &where);
+      library_.windhover_reader_posterior(alive(), out, sizeof(windhover_parameter), room, &where);
   return {status, where};
 }
 
@@ -257,22 +262,22 @@ std::pair<int, windhover_provenance> Reader::draws(Array<double>& theta) {
   const auto room = static_cast<std::size_t>(theta.size());
   const Free free;
   // The first page takes a snapshot and keeps it, the others are of the same.
-  int status = library_.windhover_reader_draws(reader_, 0, 0, nullptr, 0, &where);
+  int status = library_.windhover_reader_draws(alive(), 0, 0, nullptr, 0, &where);
   if (status == WINDHOVER_OK && room > 0 && where.draws > 0) {
-    status = library_.windhover_reader_draws(reader_, 0, 1, out, room, &where);
+    status = library_.windhover_reader_draws(alive(), 0, 1, out, room, &where);
     if (status == WINDHOVER_OK && where.draws > 1) {
-      status = library_.windhover_reader_draws(reader_, 1, where.draws - 1, out + dimension,
+      status = library_.windhover_reader_draws(alive(), 1, where.draws - 1, out + dimension,
                                                room - dimension, nullptr);
     }
   }
-  library_.windhover_reader_release(reader_);
+  library_.windhover_reader_release(alive());
   return {status, where};
 }
 
 std::pair<int, std::vector<windhover_event>> Reader::events() {
   std::vector<windhover_event> room(WINDHOVER_MAX_EVENTS);
   std::size_t count = 0;
-  const int status = library_.windhover_reader_events(reader_, room.data(), sizeof(windhover_event),
+  const int status = library_.windhover_reader_events(alive(), room.data(), sizeof(windhover_event),
                                                       room.size(), &count);
   room.resize(status == WINDHOVER_OK ? count : 0);
   return {status, std::move(room)};

@@ -3,8 +3,8 @@
 //
 // The statuses are the library's; the caller says what they mean. Other threads of Python run while
 // the library works. Threads: as io/c/engine.h has it. Neither is ended with its object, as a
-// forked process has objects without the threads: destroy() ends it, and nothing is called after
-// that.
+// forked process has objects without the threads: destroy() ends it, and what is called after that
+// is refused.
 #ifndef WINDHOVER_IO_PYTHON_NATIVE_ENGINE_H_
 #define WINDHOVER_IO_PYTHON_NATIVE_ENGINE_H_
 
@@ -125,7 +125,7 @@ struct AnswerArrays {
 class Reader {
  public:
   // std::runtime_error with the status in words: the engine has no room for one.
-  explicit Reader(Engine& engine);
+  explicit Reader(const Engine& engine);
   void destroy();
 
   // Each gives the status, and where the answer comes from.
@@ -139,8 +139,11 @@ class Reader {
 
  private:
   windhover_provenance provenance() const;
+  // None after the end of either: the library refuses it.
+  windhover_reader* alive() const { return engine_.handle() != nullptr ? reader_ : nullptr; }
 
   const Library& library_;
+  const Engine& engine_;
   windhover_reader* reader_ = nullptr;
 };
 

@@ -198,7 +198,7 @@ void add_engine(py::module_& m) {
 
 void add_reader(py::module_& m) {
   py::class_<Reader>(m, "Reader")
-      .def(py::init<Engine&>(), py::keep_alive<1, 2>())
+      .def(py::init<const Engine&>(), py::keep_alive<1, 2>())
       .def("destroy", &Reader::destroy)
       .def(
           "predict",
