@@ -26,6 +26,7 @@ WRONG = [
     ({"thresholds": [float("nan")]}, r"thresholds=\[nan\]: numbers within"),
     ({"thresholds": ["many"]}, r"thresholds=\['many'\]: a list of numbers"),
     ({"thompson_id": -1}, r"thompson_id=-1: 0 to"),
+    ({"thompson_id": 1.5}, r"thompson_id=1.5: 0 to"),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,8 +42,15 @@ class Asked:
             raise InvalidInput(f"quantiles={self.quantiles}: between 0 and 1, neither of them")
         if not all(abs(value) <= LARGEST for value in self.thresholds):
             raise InvalidInput(f"thresholds={self.thresholds}: numbers within {LARGEST:g} of 0")
-        if not 0 <= self.thompson_id < 2**64:
+        if not _whole(self.thompson_id) or not 0 <= self.thompson_id < 2**64:
             raise InvalidInput(f"thompson_id={self.thompson_id}: 0 to 2^64 - 1")
+
+
+def _whole(value: Any) -> bool:
+    try:
+        return operator.index(value) is not None
+    except TypeError:
+        return False
 
 
 def _numbers(values: Any) -> bool:

@@ -122,10 +122,15 @@ class EngineLife:
         """
         if not 0 <= rounds < 2**31:
             raise InvalidInput(f"{rounds} rounds; 0 to 2147483647 are possible")
+        done = 0
         with self._writing:
-            status, done = self._alive().poll(rounds)
-            self._check(status)
-        return done
+            while True:  # in pieces, so that Ctrl-C and close() are heard
+                piece = min(rounds - done, _POLLED)
+                status, worth = self._alive().poll(piece)
+                self._check(status)
+                done += worth
+                if worth < piece or done == rounds or self._closing:
+                    return done
 
     def start(self) -> None:
         """Learns on threads of the library's own from now on."""
@@ -159,6 +164,12 @@ class EngineLife:
             time.sleep(_PAUSE)
 
     # --- Kept and ended
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "an engine is neither copied nor pickled: save() gives bytes that another of the same "
+            "options goes on from by restore()"
+        )
 
     def save(self) -> bytes:
         """All that an engine of the same options goes on from, with the same bits."""

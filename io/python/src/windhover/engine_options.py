@@ -44,6 +44,8 @@ def filled(
                 raise InvalidInput(f"{name}={value!r}: one of {', '.join(_NAMED[name])}")
             value = _NAMED[name].index(str(value))
         bounds = kinds[name]
+        if isinstance(bounds, str) and (not isinstance(value, str) or "\0" in value):
+            raise InvalidInput(f"{name}={value!r}: a name, without a character 0")
         if isinstance(value, (int, np.integer)) and isinstance(bounds, tuple):
             if not bounds[0] <= value <= bounds[1]:
                 raise InvalidInput(f"{name}={value}: at least {bounds[0]}, and not that large")

@@ -210,14 +210,18 @@ def _array(name: str, values: Any) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidInput(f"{name} is masked; fill it first, where the model takes it with nan")
     try:
-        return np.asarray(values)
+        array = np.asarray(values)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name} must be numbers: {error}") from error
+    if array.dtype.kind in "cmM":  # NumPy would drop the imaginary part, and make days a number
+        raise InvalidInput(f"{name} must be real numbers; it is {array.dtype}")
+    return array
 
 
 def _plain(name: str, values: Any, kind: str) -> NDArray[Any]:
+    array = _array(name, values)
     try:
-        return np.require(_array(name, values), dtype=kind, requirements=["C", "A"])
+        return np.require(array, dtype=kind, requirements=["C", "A"])
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name} must be numbers: {error}") from error
 
