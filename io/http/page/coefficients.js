@@ -124,8 +124,9 @@ export class CoefficientsView {
     }
     const scaled = this.columns.parameters.some((p) => p.unit && p.scale !== 1);
     const unit = this.columns.schema ? "one unit of a number" : "one unit of the column";
-    const intercept = scaled ? "The intercept is that of a row with all numbers at their mean. The picture is for one standard deviation of a number." : "The intercept is that of a row of zeros.";
     const shared = this.above === "" ? "" : ` ${this.above}`;
+    const at = `a row with all numbers at their mean${shared ? ", and of no category" : ""}`;
+    const intercept = scaled ? `The intercept is that of ${at}. The picture is for one standard deviation of a number.` : "The intercept is that of a row of zeros.";
     say(byId("coefficients-note"), `The change of ${outcome(this.columns)} for ${unit}.${factor(this.columns)} ${intercept}${shared} Intervals that do not hold 0 are drawn in full.`);
   }
 

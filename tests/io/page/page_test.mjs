@@ -120,7 +120,7 @@ test("what-if answers as `windhover predict` does, field by field", async () => 
     await agree(() => meanOf(daemon, schema, words), () => expected(page));
   }
   // Categories beside one another: 0, 0 and 40 of those listed, 0 of others, -30 of missing ones.
-  await text(page, "#coefficients-note", /A category is told above the average of its field's\./);
+  await text(page, "#coefficients-note", /all numbers at their mean, and of no category\. .*A category is told above the average of its field's\./);
   const told = JSON.parse(program("posterior", "--to", daemon.query, "--json", "--schema", schema)).category_effects;
   assert.equal(told.sd, "exact");
   const shown = await rowsOf(page, "#coefficients-table");
