@@ -87,8 +87,9 @@ Result<bool> Persistence::recover() {
   CheckpointReader& checkpoint = newest.value();
   const Status known = ProducerCapture::read(checkpoint, producers_);
   if (known == Status::kTooLarge) return too_many_producers(report_, producers_);
-  if (!ok(known))
+  if (!ok(known)) {
     return report_.fail({known}, "the newest checkpoint's table of producers cannot be read");
+  }
   const std::uint64_t begins = checkpoint.place();
   const Result<bool> restored = engine_.state().restore(checkpoint);
   if (!restored.ok()) {
