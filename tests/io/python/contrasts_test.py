@@ -105,3 +105,11 @@ def test_weights_of_a_network_are_of_no_column(daemon):
     with windhover.connect(one.observe, query=one.query) as m:
         with pytest.raises(windhover.InvalidInput, match="network"):
             m.contrasts([0, 1])
+
+
+def test_a_server_that_says_fewer_parameters_than_columns_is_not_believed():
+    from windhover.contrasts import Group
+
+    for names in ((), ("x1",)):
+        with pytest.raises(windhover.InvalidInput, match="too few for 3 columns"):
+            Group([0, 1], None, 3, names)

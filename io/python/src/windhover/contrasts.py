@@ -69,14 +69,16 @@ class Group:
 
     Raises:
         InvalidInput: fewer than two, the same one twice, or none of the model's `features`;
-            `against` is none of them; or parameters with these `names` are a network's.
+            `against` is none of them; or parameters with these `names` are a network's, or fewer.
     """
 
     def __init__(
         self, columns: Sequence[int], against: int | None, features: int, names: tuple[str, ...]
     ) -> None:
-        if names[0] == "theta0":
+        if names[:1] == ("theta0",):
             raise InvalidInput("the weights of a network are of no column")
+        if len(names) < features:
+            raise InvalidInput(f"{len(names)} parameters are too few for {features} columns")
         self.columns = [int(column) for column in columns]
         distinct = set(self.columns)
         if len(distinct) < 2 or len(distinct) < len(self.columns):
