@@ -44,9 +44,9 @@ inline ServerConfig small_server() {
   return config;
 }
 
-// Polls until `done`, at most ten seconds.
+// Polls until `done`, at most a minute: others may want the processor.
 inline bool eventually(const std::function<bool()>& done) {
-  for (int i = 0; i < 10'000; ++i) {
+  for (int i = 0; i < 60'000; ++i) {
     if (done()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
