@@ -8,6 +8,7 @@
 #include "windhover/io/producer_table.h"
 
 namespace windhover {
+
 // Of another instance nothing is known: it may have none of the rows that the last one accepted.
 // The same one with fewer rows than before has lost some, perhaps of others.
 std::uint64_t ClientStream::Instance::lost(std::uint64_t id_before, std::uint64_t head_before,

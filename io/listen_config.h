@@ -9,7 +9,7 @@ namespace windhover {
 // Where one endpoint listens; at least one of the two. The strings are copied.
 struct ListenConfig {
   std::string_view tcp_address = "127.0.0.1";  // a numeric address; empty: no TCP
-  std::uint16_t tcp_port = 0;                  // 0: any free one, see Server::observe_port()
+  std::uint16_t tcp_port = 0;                  // 0: any free one, see ServedEndpoint::port
   // Empty: none. Created 0600, where identities say who may come 0666; a stale one is replaced,
   // removed at stop.
   std::string_view unix_path;

@@ -16,10 +16,10 @@ namespace windhover {
 // probing; at most half of the slots are taken. One thread.
 class ProducerIndex {
  public:
-  // Takes memory, writes nothing. `entries`: those of the table, whose places it tells.
-  ProducerIndex(Arena& arena, std::span<const ProducerEntry> entries) noexcept
-      : entries_(entries),
-        slots_(arena.allocate<ProducerPlace>(std::bit_ceil(2 * entries.size()))) {}
+  // Takes memory, writes nothing. `entries`: the `capacity` of the table, whose places it tells, or
+  // none where the arena is exhausted.
+  ProducerIndex(Arena& arena, std::span<const ProducerEntry> entries, std::size_t capacity) noexcept
+      : entries_(entries), slots_(arena.allocate<ProducerPlace>(std::bit_ceil(2 * capacity))) {}
 
   // Empties it. `seed`: one that no peer knows. O(places).
   void reset(std::uint64_t seed) noexcept;

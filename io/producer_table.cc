@@ -10,7 +10,7 @@ namespace windhover {
 ProducerTable::ProducerTable(Arena& arena, std::size_t capacity, std::size_t identities) noexcept
     : capacity_(capacity),
       entries_(arena.allocate<Entry>(capacity)),
-      index_(arena, entries_),
+      index_(arena, entries_, capacity),
       shares_(arena, entries_, std::min(capacity, identities)) {}
 
 void ProducerTable::reset(const Rules& rules) noexcept {

@@ -20,11 +20,11 @@ class Reminder {
   template <class Function>
   void set(std::chrono::nanoseconds time, Function function) {
     if (set_) return;
-    set_ = true;
     alarm_.after(time, [this, function = std::move(function)](const ErrorCode& error) mutable {
       set_ = false;
       if (!error) function();
     });
+    set_ = true;  // where after() has thrown it is not
   }
   void cancel() noexcept { alarm_.cancel(); }
   void warm_up() { alarm_.warm_up(); }

@@ -8,7 +8,7 @@
 
 namespace windhover {
 
-// As of now, from any thread.
+// As of now. From any thread once the server has been started.
 struct ServedEndpoint {
   std::uint16_t port = 0;             // of TCP, bound by Server::open(); 0 without TCP
   std::uint32_t sessions = 0;         // open now

@@ -18,7 +18,7 @@ TEST(ProducerIndex, FindsThoseThatAreThereAndNoOthersHoweverTheyMeet) {
     MappedBlock block(1 << 16);
     Arena arena(block.bytes());
     std::vector<ProducerEntry> entries(kPlaces);
-    ProducerIndex index(arena, entries);
+    ProducerIndex index(arena, entries, kPlaces);
     index.reset(seed);
     std::mt19937_64 random(7);
     for (int step = 0; step < 4'000; ++step) {
@@ -45,6 +45,18 @@ TEST(ProducerIndex, FindsThoseThatAreThereAndNoOthersHoweverTheyMeet) {
       EXPECT_EQ(index.find(producer), kNoPlace);
     }
   }
+}
+
+// An arena that is exhausted says how much was needed.
+TEST(ProducerIndex, AsksForAsMuchWhereThereIsNoRoom) {
+  constexpr std::size_t kPlaces = 100;
+  MappedBlock block(1 << 16);
+  Arena large(block.bytes());
+  const std::vector<ProducerEntry> entries(kPlaces);
+  const ProducerIndex there(large, entries, kPlaces);
+  Arena none(block.bytes().first(0));
+  const ProducerIndex nowhere(none, {}, kPlaces);
+  EXPECT_EQ(none.used(), large.used());
 }
 
 }  // namespace

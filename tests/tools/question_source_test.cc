@@ -126,7 +126,8 @@ TEST(QuestionSource, WhatIsNeverAnsweredCountsWithTheTimeItWaited) {
   EXPECT_EQ(questions.latency(0).count(), 500U);
   EXPECT_GE(questions.latency(0).quantile(0.75), 2'000'000'000);
   EXPECT_EQ(questions.from_send().count(), 500U);
-  EXPECT_GE(questions.from_send().quantile(0.75), 2'000'000'000);
+  // Of those that were written late, where others had the processor, less than the two seconds.
+  EXPECT_GE(questions.from_send().quantile(0.75), 1'000'000'000);
 }
 
 TEST(QuestionSource, CountsRefusals) {

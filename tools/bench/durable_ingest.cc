@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 
 #include "windhover/io/framing.h"
@@ -95,7 +96,9 @@ void ingest(const BenchOptions& o, std::uint32_t dimension, std::uint32_t connec
     const std::size_t size = commit_bytes(config.model, frames, rows.rows_per_frame);
     sizes.push_back(static_cast<double>(size));
     disk.push_back(bare_rate(file, std::min(size, kLargestCommit), seconds) / row_bytes);
-    ratios.push_back(logged.back() / std::min(disk.back(), unlogged.back()));
+    // A turn in which nothing was taken says nothing.
+    const double ratio = logged.back() / std::min(disk.back(), unlogged.back());
+    if (std::isfinite(ratio)) ratios.push_back(ratio);
   }
   Json run = {{"name", fmt::format("ingest D={} {} a frame {} conn", dimension, rows.rows_per_frame,
                                    connections)},
@@ -103,8 +106,9 @@ void ingest(const BenchOptions& o, std::uint32_t dimension, std::uint32_t connec
               {"without_a_log", median(unlogged)},
               {"of_the_disk_alone", median(disk)},
               {"commit_bytes", median(sizes)},
-              {"of_the_lesser", median(ratios)},
-              {"of_the_lesser_worst", *std::min_element(ratios.begin(), ratios.end())}};
+              {"of_the_lesser", ratios.empty() ? Json() : Json(median(ratios))},
+              {"of_the_lesser_worst",
+               ratios.empty() ? Json() : Json(*std::min_element(ratios.begin(), ratios.end()))}};
   run.update(process.figures());
   runs.push_back(std::move(run));
 }
