@@ -31,11 +31,11 @@ void CalibrationCheck::add(const Outcome& outcome) noexcept {
   gain[next++] = std::min(outcome.reference_lead, kMost);
   gain[next++] = std::min(outcome.tempered.half - outcome.tempered.three_quarters, kMost);
   gain[next++] = std::min(outcome.tempered.twice - outcome.tempered.five_quarters, kMost);
-  const bool speaks = still_speaks(gain);
-  failing_.store(failing() ? speaks : is_found(gain), std::memory_order_relaxed);
+  const bool stays = stays_on(gain);
+  failing_.store(failing() ? stays : goes_off(gain), std::memory_order_relaxed);
 }
 
-bool CalibrationCheck::is_found(const std::array<double, kAlternatives>& gain) noexcept {
+bool CalibrationCheck::goes_off(const std::array<double, kAlternatives>& gain) noexcept {
   double sum = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {
     const double more = (evidence_[i] + 1) * std::exp(gain[i]);
@@ -47,7 +47,7 @@ bool CalibrationCheck::is_found(const std::array<double, kAlternatives>& gain) n
   return true;
 }
 
-bool CalibrationCheck::still_speaks(const std::array<double, kAlternatives>& gain) noexcept {
+bool CalibrationCheck::stays_on(const std::array<double, kAlternatives>& gain) noexcept {
   const double most = 2 * std::log(kRows * kAlternatives);
   double largest = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {

@@ -43,8 +43,9 @@ class CalibrationCheck {
  private:
   static constexpr std::size_t kAlternatives = 10;
 
-  bool is_found(const std::array<double, kAlternatives>& gain) noexcept;
-  bool still_speaks(const std::array<double, kAlternatives>& gain) noexcept;
+  // Each takes a row in: whether the alarm goes off, and whether it would stay.
+  bool goes_off(const std::array<double, kAlternatives>& gain) noexcept;
+  bool stays_on(const std::array<double, kAlternatives>& gain) noexcept;
 
   std::array<double, kAlternatives> evidence_{};  // R; 0 while failing
   // Since something speaks for the alternative most: 0 to twice the threshold, so that what has
