@@ -40,8 +40,7 @@ PORTS = ["7171", "7172", "7173", "7174", "9101"]
 DEADLINE = 30.0
 NEEDED = {
     "r-cran-rstan": ["Rscript", "-e", "library(rstan); library(BH)"],
-    "Vowpal Wabbit": ["vw", "--version"],
-    "River": ["python3", "-c", "import river"],
+    "python3-sklearn": ["python3", "-c", "import sklearn"],
 }
 SHELL = """
 set -o pipefail
