@@ -28,6 +28,13 @@ windhover_status check_given(const T* given, std::size_t first = sizeof(T)) noex
   return given->struct_size <= sizeof(T) ? WINDHOVER_OK : WINDHOVER_UNSUPPORTED;
 }
 
+// What is to be said of a struct that check_given() refused with `status`.
+constexpr const char* sentence_of_given(windhover_status status) noexcept {
+  return status == WINDHOVER_UNSUPPORTED
+             ? "options.struct_size is of a later windhover.h than this library: load that library"
+             : "options.struct_size must be as the init function of the options set it";
+}
+
 // Writes as much of `value` as the caller's struct holds; its struct_size stays.
 template <class T>
 void give(const T& value, T* to) noexcept {

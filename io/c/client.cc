@@ -90,8 +90,7 @@ windhover_status windhover_client_connect(windhover_client* client, const char* 
   windhover_client_options_init(&defaults, sizeof defaults);
   if (options == nullptr) options = &defaults;
   if (const auto status = windhover::check_given(options); status != WINDHOVER_OK) {
-    return fail(client, status,
-                "options.struct_size must be as windhover_client_options_init() set it");
+    return fail(client, status, windhover::sentence_of_given(status));
   }
   if (options->durability < WINDHOVER_DURABILITY_ANY ||
       options->durability > WINDHOVER_DURABILITY_LOGGED) {

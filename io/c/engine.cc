@@ -21,9 +21,7 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   if (error != nullptr) *error = {"", 0};
   if (o == nullptr) return explain(error, WINDHOVER_INVALID_ARGUMENT, "options must not be NULL");
   if (const windhover_status status = check_given(o, kFirstOptions); status != WINDHOVER_OK) {
-    return explain(error, status,
-                   "options.struct_size must be as windhover_engine_options_init() set it",
-                   static_cast<double>(o->struct_size));
+    return explain(error, status, sentence_of_given(status), static_cast<double>(o->struct_size));
   }
   if (o->model == nullptr || o->sampler == nullptr) {
     return explain(error, WINDHOVER_INVALID_ARGUMENT, "options.model and sampler must not be NULL");

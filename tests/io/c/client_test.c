@@ -100,6 +100,10 @@ static void nothing_is_connected(void) {
   windhover_client_options_init(&options, sizeof options - 8);
   CHECK_STATUS(windhover_client_connect(client, "unix:/no", &options), WINDHOVER_INVALID_ARGUMENT);
   windhover_client_options_init(&options, sizeof options);
+  options.struct_size += 8;
+  CHECK_STATUS(windhover_client_connect(client, "unix:/no", &options), WINDHOVER_UNSUPPORTED);
+  CHECK(strstr(windhover_client_error(client), "later") != NULL);
+  windhover_client_options_init(&options, sizeof options);
   options.durability = (windhover_durability)9;
   CHECK_STATUS(windhover_client_connect(client, "unix:/no", &options), WINDHOVER_INVALID_ARGUMENT);
   CHECK_STATUS(windhover_client_go_back(client, 0), WINDHOVER_INVALID_ARGUMENT);

@@ -66,6 +66,7 @@ static void wrong_options(void) {
   options = small_options();
   options.struct_size += 8;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_UNSUPPORTED);
+  CHECK(strstr(error.sentence, "later") != NULL);
   windhover_engine_options_init(NULL, sizeof options);
 
   /* Of one from before there was a structure to choose. */
