@@ -133,6 +133,7 @@ std::size_t encode(std::uint64_t id, const WelcomeReply& r, std::span<std::byte>
       sink.u64(field++, takes ? 1 : 0);
     }
     sink.u64(28, r.network ? 1 : 0);
+    sink.fixed64(29, r.schema_fingerprint);
   });
 }
 

@@ -69,6 +69,7 @@ WelcomeReply welcome_to(const ModelContext& about, Durability durability,
   // Also while the log is being learned again.
   welcome.head = std::max(model.engine->head(), model.log.durable_head.load());
   welcome.fingerprint = model.engine->fingerprint();
+  welcome.schema_fingerprint = model.engine->config().schema_fingerprint;
   welcome.model = model_kind(model.engine->config().model.name);
   welcome.classes = model.limits.classes;
   welcome.network = find_model(model.engine->config().model.name)->network;

@@ -61,6 +61,7 @@ struct WelcomeReply {
   bool takes_keys = false;
   bool takes_trials = false;
   bool network = false;
+  std::uint64_t schema_fingerprint = 0;
 };
 
 // Of an Observe, or of an Outcome. Those of Observes of one producer merge while the peer does not

@@ -25,6 +25,7 @@ TEST(Codec, WelcomeSurvivesTheWire) {
   welcome.durability = Durability::kLogged;
   welcome.max_producers = UINT32_MAX;
   welcome.network = true;
+  welcome.schema_fingerprint = UINT64_MAX;
   const v1::Response response = round_trip(kSmallReplyBound, std::uint64_t{UINT64_MAX}, welcome);
   EXPECT_EQ(response.id(), UINT64_MAX);
   EXPECT_EQ(response.welcome().version(), 1U);
@@ -37,6 +38,7 @@ TEST(Codec, WelcomeSurvivesTheWire) {
   EXPECT_EQ(response.welcome().durable_through(), UINT64_MAX);
   EXPECT_EQ(response.welcome().max_producers(), UINT32_MAX);
   EXPECT_TRUE(response.welcome().network());
+  EXPECT_EQ(response.welcome().schema_fingerprint(), UINT64_MAX);
 }
 
 TEST(Codec, LargestAcknowledgementFitsItsBound) {

@@ -52,6 +52,15 @@ TEST(Conversation, WelcomeSaysWhetherTheModelIsANetwork) {
   }
 }
 
+TEST(Conversation, WelcomeSaysWhichSchemaTheServerHas) {
+  EngineConfig config = small_engine();
+  for (const std::uint64_t fingerprint : {std::uint64_t{0}, std::uint64_t{0xfedcba9876543210}}) {
+    config.schema_fingerprint = fingerprint;
+    Shared shared(8, EndpointKind::kQuery, config);
+    EXPECT_EQ(Peer(shared).welcome.welcome().schema_fingerprint(), fingerprint);
+  }
+}
+
 TEST(Conversation, OffsetsAreTakenWhereWelcomeSaysSoAndOtherwiseRefused) {
   EngineConfig config = small_engine();
   for (const bool takes : {true, false}) {
