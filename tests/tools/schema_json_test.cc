@@ -96,6 +96,25 @@ TEST(SchemaJson, ColumnsAreThoseOfTheRowInTheirOrder) {
   EXPECT_EQ(names, schema.feature_names());
 }
 
+TEST(SchemaJson, SaysHowFilesAreWrittenWhereThatIsNotAsUsual) {
+  EXPECT_FALSE(parsed(kEverything).contains("file"));
+  EXPECT_FALSE(parsed(kEverything).contains("sparse"));
+  const json other =
+      parsed(std::string("separator = \"tab\"\nheader = false\nquotes = false\ndecimal = \",\"\n"
+                         "sparse = true\n") +
+             kEverything);
+  EXPECT_EQ(other.at("file"),
+            json::parse(R"({"separator":"\t","header":false,"quotes":false,"decimal":","})"));
+  EXPECT_EQ(other.at("sparse"), true);
+}
+
+TEST(SchemaJson, TheFingerprintIsThatOfTheSchema) {
+  const Schema schema = Schema::from_text(kEverything, "test.toml");
+  const auto said = parsed(kEverything).at("fingerprint").get<std::string>();
+  EXPECT_EQ(said.size(), 16U);
+  EXPECT_EQ(std::stoull(said, nullptr, 16), schema.fingerprint());
+}
+
 TEST(SchemaJson, ClassesHaveTheNamesThatAnswersHave) {
   const std::string feature =
       "[[feature]]\nfield = \"x\"\nkind = \"number\"\nshift = 0\nscale = 1\n";
@@ -147,7 +166,9 @@ TEST(SchemaJson, EveryMemberIsDescribedInOpenapi) {
           << key << " is " << member;
     }
   };
-  json schema = parsed(std::string("missing_texts = [\"unknown\"]\n") + kEverything);
+  json schema =
+      parsed(std::string("missing_texts = [\"unknown\"]\nseparator = \";\"\nsparse = true\n") +
+             kEverything);
   EXPECT_EQ(schema.at("missing_texts"), json({"unknown"}));
   schema["features"].push_back(
       parsed("target = \"y\"\nsparse = true\n"

@@ -11,6 +11,7 @@
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/data/inspect.h"
 #include "windhover/tools/data/schema.h"
+#include "windhover/tools/data/schema_json.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -21,6 +22,7 @@ struct SchemaOptions {
   std::string schema;
   InspectOptions reading;
   bool names = false;
+  bool json = false;
 };
 
 void run_schema(const SchemaOptions& o) {
@@ -46,6 +48,8 @@ void run_schema(const SchemaOptions& o) {
     fmt::print("{}", schema.description());
     fmt::print("features {}, at most {} nonzeros, fingerprint {:016x}\n", schema.features(),
                schema.max_nonzeros(), schema.fingerprint());
+  } else if (o.json) {
+    fmt::print("{}", to_json_text(schema));
   } else {
     fmt::print("{}{}{}", found, found.empty() ? "" : "\n", schema.to_toml());
   }
@@ -70,7 +74,9 @@ void add_schema(CLI::App& app) {
                    "Which the target is to be right for; kept in the schema where the target asks "
                    "for another")
       ->check(CLI::IsMember(models));
-  command->add_flag("--names", o.names, "List the features instead");
+  auto* names = command->add_flag("--names", o.names, "List the features instead");
+  command->add_flag("--json", o.json, "The same as JSON, as a server's GET /v1/schema has it")
+      ->excludes(names);
   add_examples(*command, {{"windhover schema house.csv --target price > S.toml",
                            "what the columns are, and how they become numbers"},
                           {"windhover schema house.csv --target price --names",

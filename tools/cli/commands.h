@@ -11,6 +11,7 @@ namespace windhover {
 
 void add_backup(CLI::App& app);
 void add_checkpoint(CLI::App& app);
+void add_encode(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_events(CLI::App& app);
 void add_fit(CLI::App& app);

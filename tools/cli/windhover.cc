@@ -39,6 +39,7 @@ int run(int argc, char** argv) {
   windhover::add_fit(app);
   windhover::add_evaluate(app);
   windhover::add_schema(app);
+  windhover::add_encode(app);
   windhover::add_samplers(app);
   windhover::add_models(app);
   windhover::add_companions(app);

@@ -8,6 +8,7 @@
 
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/questions.h"
+#include "windhover/tools/data/csv_cell.h"
 #include "windhover/tools/data/table.h"
 #include "windhover/tools/error.h"
 
@@ -15,19 +16,6 @@ namespace windhover {
 namespace {
 
 using nlohmann::ordered_json;
-
-// A cell as CSV: in quotes where it must be.
-void append_cell(std::string& line, std::string_view cell, char separator) {
-  const bool plain = cell.find_first_of("\"\r\n") == std::string_view::npos &&
-                     cell.find(separator) == std::string_view::npos;
-  if (plain) {
-    line += cell;
-    return;
-  }
-  line += '"';
-  for (const char letter : cell) line.append(letter == '"' ? 2 : 1, letter);
-  line += '"';
-}
 
 std::string number_text(const ordered_json& value) {
   return value.is_number() ? value.dump() : "";  // what is no finite number is null in JSON

@@ -1,6 +1,9 @@
 #include "windhover/tools/data/schema_json.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 namespace windhover {
@@ -101,6 +104,16 @@ ordered_json feature(const Schema& schema, std::size_t place) {
   return json;
 }
 
+// How the schema's files are written, where that is not as usual.
+ordered_json file_form(const SchemaParts& parts) {
+  ordered_json json = ordered_json::object();
+  if (parts.table.separator != ',') json["separator"] = std::string(1, parts.table.separator);
+  if (!parts.table.header) json["header"] = false;
+  if (!parts.table.quotes) json["quotes"] = false;
+  if (parts.numbers.decimal != '.') json["decimal"] = std::string(1, parts.numbers.decimal);
+  return json;
+}
+
 }  // namespace
 
 std::string to_json_text(const Schema& schema) {
@@ -116,6 +129,9 @@ std::string to_json_text(const Schema& schema) {
   if (schema.has_trials()) json["trials"] = *schema.target_rule().trials;
   if (schema.has_weight()) json["weight"] = *schema.parts().weight;
   if (!schema.parts().missing_texts.empty()) json["missing_texts"] = schema.parts().missing_texts;
+  if (ordered_json form = file_form(schema.parts()); !form.empty()) json["file"] = std::move(form);
+  if (schema.sparse()) json["sparse"] = true;
+  json["fingerprint"] = fmt::format("{:016x}", schema.fingerprint());
   json["features"] = ordered_json::array();
   for (std::size_t i = 0; i < schema.rules().size(); ++i) {
     json["features"].push_back(feature(schema, i));

@@ -1,0 +1,42 @@
+// The rows of a file as the numbers that a model gets: for programs that send them themselves, and
+// for who wants to see what a schema makes of a file.
+#ifndef WINDHOVER_TOOLS_DATA_ENCODE_FILE_H_
+#define WINDHOVER_TOOLS_DATA_ENCODE_FILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "windhover/tools/data/schema.h"
+
+namespace windhover {
+
+struct EncodeFile {
+  std::string path;  // "-": standard input
+  RowUse use = RowUse::kObservation;
+  // Gets CSV in pieces of whole lines, the header first.
+  std::function<void(std::string_view)> on_lines;
+  // The first rows that are skipped, each with line, column and why.
+  std::function<void(const std::string&)> on_skipped;
+};
+
+struct EncodeReport {
+  std::uint64_t rows = 0;  // of the file
+  std::uint64_t skipped = 0;
+  std::uint64_t unreadable = 0;  // of those skipped: a cell is not empty, and cannot be read
+
+  // What is wrong where rows are unreadable; empty: nothing is.
+  std::string trouble(std::string_view name) const;
+};
+
+// Columns: `row`, counted from 1 over all rows of the file; `y`, where rows are observations;
+// `offset`, `weight` (of observations) and `trials`, where the schema has them; then the features,
+// scaled, a column each, or of a schema of sparse rows one, `features`, with column:value of what
+// is not 0, columns counted from 0, and blanks between. Numbers are the shortest that read back the
+// same. Memory does not grow with the file. UserError names file, line and column.
+EncodeReport encode_file(const Schema& schema, const EncodeFile& file);
+
+}  // namespace windhover
+
+#endif  // WINDHOVER_TOOLS_DATA_ENCODE_FILE_H_
