@@ -46,7 +46,7 @@ def test_a_question_that_cannot_be_names_its_argument(daemon, library):
 
 def test_other_columns_than_the_models(daemon, library, rows):
     server = daemon()
-    advice = "4 columns.*no schema.*GET /v1/schema"
+    advice = "4 columns.*model.schema.*windhover.Schema.load"
     with connect(server) as m:
         with pytest.raises(windhover.InvalidInput, match=advice):
             m.predict(np.zeros((1, 4)))

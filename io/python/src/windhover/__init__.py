@@ -4,6 +4,7 @@
         m.observe(X, y)
         lower, upper = m.predict(X).interval(0.9)
 
+`windhover.Schema` makes numbers of a data frame's text, dates and empty cells;
 `windhover.Engine` is the engine in this process; `windhover.aio` has the same for asyncio,
 `windhover.sklearn` and `windhover.river` have estimators.
 """
@@ -38,6 +39,7 @@ from .options import Joined, ProducerState, Totals
 from .provenance import Horizon, ModelKind, PosteriorReason, PosteriorStatus, Provenance
 from .results import Draws, Posterior, Predictions
 from .rows import SparseRows
+from .schema import EncodedRows, Schema
 from .status import Checkpoint, ModelState, PredictionScore, ServerStatus
 
 __version__ = "0.2.0"
@@ -49,6 +51,7 @@ __all__ = [
     "Contrasts",
     "Disconnected",
     "Draws",
+    "EncodedRows",
     "Engine",
     "Event",
     "EventKind",
@@ -74,6 +77,7 @@ __all__ = [
     "RowsMissing",
     "RowsRefused",
     "RowsRefusedWarning",
+    "Schema",
     "ServerStatus",
     "SparseRows",
     "TimedOut",

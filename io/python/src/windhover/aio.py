@@ -21,6 +21,7 @@ from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
 from .results import Draws, Posterior, Predictions
+from .schema import Schema
 from .shared import Shared, options_from
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Effect, Resolve, Sleep, Steps, T, Wait
@@ -63,6 +64,7 @@ def connect(
     begins_here: bool = False,
     durable: bool | None = None,
     fingerprint: int = 0,
+    schema: Schema | None = None,
     connect_timeout: float = 5.0,
     reply_timeout: float = 10.0,
     single_precision: bool | None = None,
@@ -86,6 +88,7 @@ def connect(
         begins_here=begins_here,
         durable=durable,
         fingerprint=fingerprint,
+        schema_fingerprint=schema.fingerprint if schema else 0,
         connect_timeout=connect_timeout,
         reply_timeout=reply_timeout,
         single_precision=single_precision,

@@ -127,6 +127,11 @@ class Connection(Exchange):
             self.close()
             text = "the server does not know models by their names"
             raise refusal(Reason.UNKNOWN_MODEL, 0, True, text)
+        theirs = self.welcome.schema_fingerprint
+        if options.schema_fingerprint and theirs and theirs != options.schema_fingerprint:
+            self.close()
+            text = "the server was started with another schema: its columns mean something else"
+            raise refusal(Reason.FINGERPRINT_MISMATCH, theirs, True, text)
         if options.durable and self.welcome.durability != pb.DURABILITY_LOGGED:
             self.close()
             raise refusal(Reason.NOT_DURABLE, 0, True, "the server does not know what a log is")

@@ -22,18 +22,24 @@ class DaemonFailed(WindhoverError):
     """The daemon did not start, or has ended; the text has what it said last."""
 
 
-def find_program(program: str | os.PathLike[str] | None = None) -> str:
-    """The daemon's path: the one given, that of the environment variable WINDHOVERD, or in PATH.
+def find_program(
+    program: str | os.PathLike[str] | None = None,
+    name: str = "windhoverd",
+    otherwise: str = "give the address of a server that runs",
+) -> str:
+    """A program's path: the one given, that of the environment variable WINDHOVERD (of another name
+    likewise), or in PATH. `otherwise`: what else can be done.
 
     Raises:
         DaemonFailed: there is none.
     """
-    wanted = os.fspath(program) if program else os.environ.get("WINDHOVERD") or "windhoverd"
+    variable = name.upper()
+    wanted = os.fspath(program) if program else os.environ.get(variable) or name
     found = shutil.which(wanted)
     if found is None:
         raise DaemonFailed(
-            f"{wanted} is not a program that is found: set WINDHOVERD to the path of windhoverd, "
-            "or give the address of a server that runs"
+            f"{wanted} is not a program that is found: set {variable} to the path of {name}, "
+            f"or {otherwise}"
         )
     return found
 

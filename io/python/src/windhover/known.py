@@ -16,9 +16,8 @@ RefusedRows = Literal["raise", "warn", "keep"]
 
 # To who has a file's columns: the server's model may have been given a schema.
 OTHER_COLUMNS = (
-    ": this client knows no schema, and rows are numbers, in the model's own columns. Of a server "
-    "with model.schema GET /v1/schema lists them; `windhover send` and `predict --schema` make them "
-    "of a file"
+    ": rows are numbers, in the model's own columns. Of a server with model.schema these are what the "
+    "schema makes of a file's columns: windhover.Schema.load(FILE).rows(frame) does"
 )
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from .client import Client
 from .known import RefusedRows
+from .schema import Schema
 from .shared import options_from
 
 
@@ -26,6 +27,7 @@ def connect(
     begins_here: bool = False,
     durable: bool | None = None,
     fingerprint: int = 0,
+    schema: Schema | None = None,
     connect_timeout: float = 5.0,
     reply_timeout: float = 10.0,
     single_precision: bool | None = None,
@@ -60,6 +62,7 @@ def connect(
         durable: True: fail where an acknowledgement would not mean the disk. False: acknowledge at
             once. None: whatever the server offers.
         fingerprint: what this client believes a row means; 0: do not check.
+        schema: whose rows these are: a server that was given another refuses.
         connect_timeout, reply_timeout: seconds; the latter without a byte coming or going.
         single_precision: True: send 32-bit numbers. None: where X and y are 32-bit themselves.
         max_rows_per_frame: 0: as many as the server takes.
@@ -91,6 +94,7 @@ def connect(
         begins_here=begins_here,
         durable=durable,
         fingerprint=fingerprint,
+        schema_fingerprint=schema.fingerprint if schema else 0,
         connect_timeout=connect_timeout,
         reply_timeout=reply_timeout,
         single_precision=single_precision,

@@ -24,6 +24,7 @@ class Options:
     begins_here: bool = False
     durable: bool | None = None
     fingerprint: int = 0
+    schema_fingerprint: int = 0
     connect_timeout: float = 5.0
     reply_timeout: float = 10.0
     single_precision: bool | None = None

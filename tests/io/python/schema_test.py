@@ -1,0 +1,314 @@
+"""Data frames by a schema: the same rows as a file with the same cells, and answers of them."""
+
+import asyncio
+import csv
+import datetime
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import windhover
+from windhover import cells
+from windhover.daemon import Daemon, DaemonFailed
+
+ROOT = Path(__file__).resolve().parents[3]
+ROWS = 400
+
+
+@pytest.fixture(autouse=True)
+def command(windhover_command, monkeypatch):
+    monkeypatch.setenv("WINDHOVER", windhover_command)
+    return windhover_command
+
+
+def houses():
+    """Columns by name: numbers, text with a comma, whole numbers that may be missing, yes or no,
+    and times."""
+    rng = np.random.default_rng(3)
+    sqm = rng.uniform(30, 150, ROWS)
+    district = rng.choice(["north", "so,uth", 'e"ast'], ROWS)
+    built = rng.integers(1900, 2020, ROWS).astype(float)
+    built[::7] = np.nan
+    garden = rng.random(ROWS) < 0.3
+    begin = np.datetime64("2024-01-01T00:30")
+    when = begin + rng.integers(0, 9000, ROWS).astype("timedelta64[h]")
+    price = 3000 * sqm + 20000 * (district == "north") + 50000 * garden
+    return {
+        "sqm": sqm,
+        "district": list(district),
+        "built": built,
+        "garden": garden,
+        "when": when,
+        "price": price + rng.normal(0, 20000, ROWS),
+    }
+
+
+def in_rows(columns):
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+def encoded_by_hand(command, schema, text, tmp_path, *options):
+    (tmp_path / "S.toml").write_text(schema.text)
+    (tmp_path / "F.csv").write_text(text)
+    words = ["encode", tmp_path / "F.csv", "--schema", tmp_path / "S.toml", *options]
+    said = subprocess.run([command, *words], check=True, capture_output=True, text=True).stdout
+    return np.loadtxt(said.splitlines()[1:], delimiter=",", ndmin=2)
+
+
+def test_a_frame_becomes_the_rows_of_a_file_with_its_cells(command, tmp_path):
+    columns = houses()
+    schema = windhover.Schema.of(columns, "price")
+    rows = schema.rows(columns)
+    lines = ["sqm,district,built,garden,when,price"]
+    for sqm, district, built, garden, when, price in zip(*columns.values()):
+        quoted = '"' + district.replace('"', '""') + '"'
+        year = "" if np.isnan(built) else f"{built:.0f}"
+        time = str(when).replace("T", " ") + ":00"
+        lines.append(f"{sqm!r},{quoted},{year},{garden},{time},{price!r}")
+    by_hand = encoded_by_hand(command, schema, "\n".join(lines), tmp_path)
+    np.testing.assert_array_equal(rows.index + 1, by_hand[:, 0])
+    np.testing.assert_array_equal(rows.y, by_hand[:, 1])
+    np.testing.assert_array_equal(rows.X, by_hand[:, 2:])
+    np.testing.assert_array_equal(rows.y, columns["price"])
+    assert rows.X.shape == (ROWS, len(schema.names))
+    assert rows.extras == {}
+    assert len(rows) == ROWS
+    names = list(schema.names)
+    north = rows.X[:, names.index("district=north")]
+    np.testing.assert_array_equal(north, np.array(columns["district"]) == "north")
+    np.testing.assert_array_equal(
+        rows.X[:, names.index("built missing")], np.isnan(columns["built"])
+    )
+    np.testing.assert_array_equal(rows.X[:, names.index("garden")] > 0, columns["garden"])
+
+
+def test_columns_rows_and_a_data_frame_are_the_same(command):
+    pandas = pytest.importorskip("pandas")
+    columns = houses()
+    schema = windhover.Schema.of(columns, "price")
+    frame = pandas.DataFrame(columns)
+    frame["built"] = frame["built"].astype("Int64")  # with pandas.NA
+    frame["district"] = frame["district"].astype("category")
+    frame.loc[3, "when"] = pandas.NaT
+    columns["when"][3] = np.datetime64("NaT")
+    expected = schema.rows(columns)
+    assert len(expected) == ROWS - 1  # of a time the schema has no column for a missing one
+    assert 3 not in expected.index
+    for other in (frame, in_rows(columns)):
+        rows = schema.rows(other)
+        np.testing.assert_array_equal(rows.X, expected.X)
+        np.testing.assert_array_equal(rows.y, expected.y)
+        np.testing.assert_array_equal(rows.index, expected.index)
+
+
+def test_a_schema_is_kept_in_a_file(tmp_path):
+    schema = windhover.Schema.of(houses(), "price", "--leave-out", "built")
+    assert "built" not in schema.names
+    schema.save(tmp_path / "houses.toml")
+    again = windhover.Schema.load(tmp_path / "houses.toml")
+    assert again.names == schema.names
+    assert again.fingerprint == schema.fingerprint != 0
+    assert again.target == "price" and again.classes == ()
+
+
+async def aio_connected(address, schema):
+    async with windhover.aio.connect(address, schema=schema):
+        pass
+
+
+def test_asks_a_server_by_name(windhoverd, tmp_path):
+    columns = houses()
+    schema = windhover.Schema.of(columns, "price")
+    path = tmp_path / "houses.toml"
+    schema.save(path)
+    rows = schema.rows(columns)
+    north = {"sqm": 85, "district": "north", "built": None, "garden": False}
+    asked = schema.questions([{**north, "when": datetime.datetime(2024, 5, 1, 10)}])
+    assert asked.y is None
+    with Daemon({"model.schema": path}, program=windhoverd) as daemon:
+        with windhover.connect(daemon.observe, query=daemon.query, schema=schema) as m:
+            m.observe(rows.X, rows.y, **rows.extras)
+            m.wait()
+            answer = m.predict(asked.X, **asked.extras)
+            while answer.provenance.sequence < ROWS:
+                answer = m.predict(asked.X, **asked.extras)
+        other = windhover.Schema.of(columns, "price", "--leave-out", "built")
+        with pytest.raises(windhover.Refused, match="another schema") as refused:
+            windhover.connect(daemon.observe, schema=other)
+        assert refused.value.reason == windhover.Reason.FINGERPRINT_MISMATCH
+        with pytest.raises(windhover.Refused, match="another schema"):
+            asyncio.run(aio_connected(daemon.observe, other))
+        asyncio.run(aio_connected(daemon.observe, schema))
+    # 275,000 +- 20,000 is true; the mean's own error is some 2,000.
+    assert abs(answer.mean[0] - 275_000) < 15_000
+    assert 15_000 < answer.sd[0] < 30_000
+
+
+def test_the_example_of_a_frame_goes_through_a_server(windhoverd, tmp_path):
+    data = ROOT / "tools/manual/pages/data/houses.csv"
+    with open(data, newline="") as file:
+        windhover.Schema.of(list(csv.DictReader(file)), "price").save(tmp_path / "houses.toml")
+    path = os.pathsep.join([str(Path(windhover.__file__).parents[1]), *sys.path])
+    with Daemon({"model.schema": tmp_path / "houses.toml"}, program=windhoverd) as daemon:
+        said = subprocess.run(
+            [
+                sys.executable,
+                ROOT / "io/examples/frame.py",
+                data,
+                daemon.observe,
+                tmp_path / "houses.toml",
+            ],
+            env={**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    number = r"(\d{6})"
+    answer = f"{number}, 90 % within {number} .. {number}"
+    found = re.fullmatch(f"without a garden: {answer}\nwith one: {answer}\n", said)
+    assert found, said
+    without, low, high, with_one, _, _ = map(int, found.groups())
+    assert low < without < high and 0 < with_one - without < high - low
+
+
+TARGETS = """
+target = "bought"
+trials = "visits"
+weight = "copies"
+[[feature]]
+field = "x"
+kind = "number"
+shift = 1.0
+scale = 2.0
+"""
+
+
+def test_trials_weights_and_exposures_go_along():
+    schema = windhover.Schema(TARGETS)
+    frame = {"x": [1, 5], "bought": [3, 0], "visits": [10, 4], "copies": [1, 2.5]}
+    rows = schema.rows(frame)
+    np.testing.assert_array_equal(rows.X, [[0.0], [2.0]])
+    np.testing.assert_array_equal(rows.y, [3, 0])
+    assert sorted(rows.extras) == ["trials", "weights"]
+    np.testing.assert_array_equal(rows.extras["trials"], [10, 4])
+    np.testing.assert_array_equal(rows.extras["weights"], [1, 2.5])
+    asked = schema.questions([{"x": 3, "visits": 7}])
+    np.testing.assert_array_equal(asked.X, [[1.0]])
+    assert list(asked.extras) == ["trials"]
+    np.testing.assert_array_equal(asked.extras["trials"], [7])
+    exposed = windhover.Schema(TARGETS.replace("trials", "exposure"))
+    rows = exposed.rows(frame)
+    assert sorted(rows.extras) == ["offsets", "weights"]
+    np.testing.assert_allclose(rows.extras["offsets"], np.log([10, 4]), rtol=1e-15)
+    np.testing.assert_array_equal(rows.extras["weights"], [1, 2.5])
+    assert exposed.questions([{"x": 3}]).extras["offsets"] == [0]
+
+
+SPARSE = """
+target = "spam"
+positive = "yes"
+sparse = true
+separator = ";"
+decimal = ","
+[[feature]]
+field = "size"
+kind = "number"
+shift = 0.0
+scale = 1.0
+[[feature]]
+hash = ["text"]
+words = true
+buckets = 64
+"""
+
+
+def test_sparse_rows_are_written_as_the_schema_reads_them(command, tmp_path):
+    schema = windhover.Schema(SPARSE)
+    assert schema.names is None
+    assert schema.classes == ("not yes", "yes")
+    frame = {
+        "size": [1.5, 0, 0],
+        "text": ["free; money free", "", "hello"],
+        "spam": ["yes", "no", "no"],
+    }
+    rows = schema.rows(frame)
+    np.testing.assert_array_equal(rows.y, [1, 0, 0])
+    assert isinstance(rows.X, windhover.SparseRows)
+    assert rows.X.indptr[1] == 3 and rows.X.indptr[2] == 3 and rows.X.indptr[3] == 4
+    assert rows.X.data[0] == 1.5 and sorted(rows.X.data[1:3]) == [1.0, 2.0]
+    assert rows.X.indices[0] == 0 and all(1 <= i <= 64 for i in rows.X.indices[1:])
+    empty = schema.rows({"size": [0], "text": [""], "spam": ["no"]})
+    assert list(empty.X.indptr) == [0, 0] and empty.X.indices.size == 0
+
+
+def test_what_is_wrong_is_said_in_the_words_of_a_frame():
+    columns = houses()
+    schema = windhover.Schema.of(columns, "price")
+    with pytest.raises(
+        windhover.InvalidInput, match='line 3, column sqm: "big".*\n.*allow_skipped=True'
+    ):
+        schema.rows({**columns, "sqm": [50, "big"] + [60] * (ROWS - 2)})
+    left = schema.rows({**columns, "sqm": [50, "big"] + [60] * (ROWS - 2)}, allow_skipped=True)
+    assert 1 not in left.index and len(left) == ROWS - 1
+    with pytest.raises(windhover.InvalidInput, match='the frame has no column "district"'):
+        schema.questions([{"sqm": 85, "built": 1990}])
+    with pytest.raises(windhover.InvalidInput, match="line 2, column when"):
+        schema.questions(
+            [{"sqm": 85, "district": "north", "built": 1, "garden": 1, "when": "soon"}]
+        )
+    with pytest.raises(windhover.InvalidInput, match="different lengths: a 1, b 2"):
+        schema.rows({"a": [1], "b": [1, 2]})
+    with pytest.raises(windhover.InvalidInput, match="columns with names.*not ndarray"):
+        schema.rows(np.zeros((2, 2)))
+    with pytest.raises(windhover.InvalidInput, match=r"single row is \[{...}\]"):
+        schema.questions({"sqm": 85})
+    with pytest.raises(windhover.InvalidInput, match="no columns"):
+        schema.rows([])
+    with pytest.raises(windhover.InvalidInput, match='no column "cost"'):
+        windhover.Schema.of(columns, "cost")
+    with pytest.raises(windhover.InvalidInput, match="the schema"):
+        windhover.Schema("target = ")
+
+
+def test_says_where_the_command_is_missing(monkeypatch):
+    monkeypatch.setenv("WINDHOVER", "/no/such/program")
+    with pytest.raises(
+        DaemonFailed, match="set WINDHOVER to the path.*install the package windhover"
+    ):
+        windhover.Schema(TARGETS)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (float("nan"), ""),
+        (np.datetime64("NaT"), ""),
+        (False, "False"),
+        (np.True_, "True"),
+        (3.0, "3"),
+        (np.float32(0.5), "0,5"),
+        (1e300, "1e+300"),
+        (np.int64(-7), "-7"),
+        (datetime.date(2024, 2, 29), "2024-02-29"),
+        (datetime.time(8, 5), "08:05:00"),
+        (np.datetime64("2024-02-29T08:05"), "2024-02-29 08:05:00"),
+        (" a ", " a "),
+    ],
+)
+def test_a_value_as_a_cell(value, text):
+    written = cells.csv_of({"a": [value], "b": ["x"]}, cells.Form(separator=";", decimal=","))
+    assert written.decode() == f"a;b\n{text};x\n"
+
+
+def test_a_row_of_one_missing_value_is_a_row():
+    assert cells.csv_of({"a": [None, 1]}, cells.Form()).decode() == "a\nNA\n1\n"
+
+
+def test_without_quotes_a_separator_in_a_cell_is_refused():
+    with pytest.raises(windhover.InvalidInput, match="separator"):
+        cells.csv_of({"a": ["x,y"]}, cells.Form(quotes=False))
