@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "windhover/runtime/config.h"
+#include "windhover/samplers/registry.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/error.h"
 
@@ -41,6 +43,30 @@ bool is_paused(Client& client) {
   });
   return mine != states.end() && mine->paused();
 }
+
+namespace {
+
+// Of a server from before Welcome.schema_fingerprint, which says one number for all that gives a
+// row its meaning, and of one without a schema, which takes any.
+bool may_be_of(const v1::Welcome& welcome, const Schema& schema) {
+  ModelConfig model;
+  model.features = welcome.features();
+  model.max_nonzeros = welcome.max_nonzeros();
+  model.offset = welcome.takes_offsets();
+  model.weight = welcome.takes_weights();
+  for (const ModelEntry& entry : model_registry()) {
+    model.name = entry.name;
+    for (const bool intercept : {true, false}) {
+      model.intercept = intercept;
+      for (const std::uint64_t meaning : {schema.fingerprint(), std::uint64_t{0}}) {
+        if (fingerprint(model, welcome.dimension(), meaning) == welcome.fingerprint()) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 void check_schema(const Client& client, const Schema& schema) {
   const v1::Welcome& welcome = client.welcome();
@@ -80,9 +106,8 @@ void check_schema(const Client& client, const Schema& schema) {
             : "the server's model is binomial, and the schema says no trials: add trials = "
               "\"FIELD\" to it");
   }
-  // A server without a schema takes any.
   const std::uint64_t meaning = welcome.schema_fingerprint();
-  if (meaning != 0 && meaning != schema.fingerprint()) {
+  if (meaning != 0 ? meaning != schema.fingerprint() : !may_be_of(welcome, schema)) {
     throw UserError(
         "the schema has other feature names or encodings than the one the server was started with");
   }

@@ -81,7 +81,8 @@ std::size_t Table::column(std::string_view name_or_number) const {
   std::size_t number = 0;
   const char* end = name_or_number.data() + name_or_number.size();
   const auto parsed = std::from_chars(name_or_number.data(), end, number);
-  if (parsed.ec == std::errc() && parsed.ptr == end && number >= 1 && number <= names.size()) {
+  const bool is_number = parsed.ec == std::errc() && parsed.ptr == end;
+  if (options_.by_number && is_number && number >= 1 && number <= names.size()) {
     return number - 1;
   }
   if (!options_.header) {
@@ -91,6 +92,11 @@ std::size_t Table::column(std::string_view name_or_number) const {
   }
   constexpr std::size_t kListed = 20;
   const auto listed = std::span(names).first(std::min(names.size(), kListed));
+  if (!options_.by_number) {
+    throw UserError(fmt::format("{} has no column \"{}\"{}; it has {}{}", rows_->path(),
+                                name_or_number, did_you_mean(name_or_number, names),
+                                fmt::join(listed, ", "), names.size() > kListed ? ", ..." : ""));
+  }
   throw UserError(fmt::format(
       "{} has no column \"{}\"{}; it has {}{}, or the numbers 1 to {}{}", rows_->path(),
       name_or_number, did_you_mean(name_or_number, names), fmt::join(listed, ", "),

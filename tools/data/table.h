@@ -16,8 +16,9 @@ class CsvRows;
 
 struct TableOptions {
   char separator = ',';
-  bool header = true;  // the first row names the columns
-  bool quotes = true;  // a cell may be in quotes; false: they are letters like others
+  bool header = true;     // the first row names the columns
+  bool quotes = true;     // a cell may be in quotes; false: they are letters like others
+  bool by_number = true;  // a column may also be called by its number, counted from 1
 };
 
 // What a cell that is no finite number does to its row.
@@ -45,8 +46,8 @@ class Table {
   // a name has " (2)" after it.
   const std::vector<std::string>& columns() const;
 
-  // The place of a column, counted from 0, by its name or, when no column has that name, by its
-  // number counted from 1.
+  // The place of a column, counted from 0, by its name or, when no column has that name and options
+  // allow it, by its number counted from 1.
   std::size_t column(std::string_view name_or_number) const;
 
   // The next row; false at the end. Of a pipe it waits for a whole row. RowError when the row has

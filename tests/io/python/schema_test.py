@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import datetime
+import decimal
 import os
 import re
 import subprocess
@@ -260,6 +261,22 @@ def test_what_is_wrong_is_said_in_the_words_of_a_frame():
         schema.questions(
             [{"sqm": 85, "district": "north", "built": 1, "garden": 1, "when": "soon"}]
         )
+    with pytest.raises(windhover.InvalidInput, match="one name"):
+        schema.rows({("a", "b"): [1]})
+    with pytest.raises(windhover.InvalidInput, match="two columns are called 1"):
+        schema.rows({1: [1], "1": [2]})
+    with pytest.raises(windhover.InvalidInput, match="not a list of int"):
+        schema.rows([1, 2])
+    for cell in ([1], b"x", np.zeros(2), datetime.timedelta(1), np.timedelta64(1, "h")):
+        with pytest.raises(windhover.InvalidInput, match="column sqm: .* of type"):
+            schema.rows([{"sqm": cell}])
+    with pytest.raises(windhover.InvalidInput, match="beyond the year 9999"):
+        schema.rows([{"when": np.datetime64("12000-01-01")}])
+    with pytest.raises(windhover.InvalidInput, match="no Unicode"):
+        schema.rows([{"district": "a\ud800"}])
+    for column in ({0: 1}, {1, 2}, np.zeros((2, 2)), np.array(3)):
+        with pytest.raises(windhover.InvalidInput, match="sequence of cells"):
+            schema.rows({"sqm": column})
     with pytest.raises(windhover.InvalidInput, match="different lengths: a 1, b 2"):
         schema.rows({"a": [1], "b": [1, 2]})
     with pytest.raises(windhover.InvalidInput, match="columns with names.*not ndarray"):
@@ -272,6 +289,123 @@ def test_what_is_wrong_is_said_in_the_words_of_a_frame():
         windhover.Schema.of(columns, "cost")
     with pytest.raises(windhover.InvalidInput, match="the schema"):
         windhover.Schema("target = ")
+
+
+NUMBERED = """
+target = "3"
+[[feature]]
+field = "1"
+kind = "number"
+shift = 0.0
+scale = 1.0
+missing = "column"
+[[feature]]
+field = "2"
+kind = "number"
+shift = 0.0
+scale = 1.0
+missing = "column"
+"""
+
+
+@pytest.mark.parametrize("files", ["", "header = false\n", 'separator = "tab"\nquotes = false\n'])
+def test_columns_are_found_by_name_alone(files):
+    schema = windhover.Schema(files + NUMBERED)
+    rows = schema.rows({3: [30.0], "2": [20], 1: [10]})
+    np.testing.assert_array_equal(rows.X, [[10, 0, 20, 0]])
+    np.testing.assert_array_equal(rows.y, [30])
+    np.testing.assert_array_equal(schema.questions([{1: 5, 2: 7}]).X, [[5, 0, 7, 0]])
+    for other in ({"1": [1], "x": [2]}, {0: [1], 2: [7]}):
+        with pytest.raises(windhover.InvalidInput, match='no column "[12]"; it has [^,]*, [^,]*$'):
+            schema.questions(other)
+
+
+def test_a_proposed_schema_takes_the_target_by_name():
+    rng = np.random.default_rng(5)
+    frame = {i: rng.normal(size=200) for i in range(4)}
+    schema = windhover.Schema.of(frame, "1")
+    np.testing.assert_array_equal(schema.rows(frame).y, frame[1])
+    assert schema.names == ("0", "2", "3")
+    with pytest.raises(windhover.InvalidInput, match='no column "4"; it has 0, 1, 2, 3'):
+        windhover.Schema.of(frame, "4")
+
+
+TEXTS = """
+target = "y"
+[[feature]]
+field = "t"
+kind = "category"
+categories = ["", "NA", "a\\rb", "a\\nb", "5\\" pipe, long"]
+other = "column"
+"""
+
+
+@pytest.mark.parametrize("files", ["", "quotes = false\n", 'separator = ";"\n'])
+def test_every_text_is_one_cell_of_one_row(files):
+    schema = windhover.Schema(files + TEXTS)
+    texts = [" ", "a\rb", "", '5" pipe, long', "a\nb", "NA", "\t", "b"]
+    for more in ({}, {"z": [1] * len(texts)}):  # one column, and several
+        asked = schema.questions({"t": texts, **more})
+        np.testing.assert_array_equal(asked.index, np.arange(len(texts)))
+        place = [0, 2, 0, 4, 3, 1, 0, 5]
+        np.testing.assert_array_equal(asked.X, np.eye(6)[place])
+
+
+def test_numbers_are_written_in_the_form_of_the_schema():
+    schema = windhover.Schema('decimal = ","\nthousands = true\n' + TARGETS)
+    values = [decimal.Decimal("1.234"), 1.234, np.float32(1.234), "1,234", decimal.Decimal("1E+3")]
+    frame = {
+        "x": values,
+        "bought": [1] * 5,
+        "visits": [2] * 5,
+        "copies": [decimal.Decimal("1.5")] * 5,
+    }
+    rows = schema.rows(frame)
+    np.testing.assert_allclose(rows.X[:, 0] * 2 + 1, [1.234, 1.234, 1.234, 1.234, 1000], rtol=1e-12)
+    np.testing.assert_array_equal(rows.extras["weights"], [1.5] * 5)
+
+
+def test_single_precision_has_the_digits_that_a_file_would_have():
+    pandas = pytest.importorskip("pandas")
+    values = np.array([0.1, 0.3] * 100, dtype="f4")
+    frame = pandas.DataFrame({"g": values, "y": np.arange(200.0)})
+    schema = windhover.Schema.of(frame, "y", "--category", "g")
+    assert schema.names == ("g=0.1", "g=0.3")
+    np.testing.assert_array_equal(schema.questions([{"g": 0.1}]).X, [[1, 0]])
+    np.testing.assert_array_equal(schema.rows(frame).X[:, 1], np.arange(200) % 2)
+
+
+@pytest.mark.parametrize(
+    ("script", "match"),
+    [
+        ("kill -9 $$", "ended with -9"),
+        ("echo good day", "JSON"),
+        (
+            'echo "windhover: The following argument was not expected: --json" >&2; exit 2',
+            "0.2 or later",
+        ),
+    ],
+)
+def test_a_command_that_is_another_one_is_not_the_frames_fault(
+    script, match, monkeypatch, tmp_path
+):
+    program = tmp_path / "windhover"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("WINDHOVER", str(program))
+    with pytest.raises(DaemonFailed, match=match):
+        windhover.Schema(TARGETS)
+
+
+def test_rows_that_are_lost_on_the_way_are_noticed(command, monkeypatch, tmp_path):
+    schema = windhover.Schema(NUMBERED)
+    program = tmp_path / "windhover"
+    monkeypatch.setenv("WINDHOVER", str(program))
+    for cut in (f'head -n 2 | "{command}" "$@"', f'"{command}" "$@" | head -n 2'):
+        program.write_text(f"#!/bin/sh\n{cut}\n")
+        program.chmod(0o755)
+        with pytest.raises(DaemonFailed, match="other rows|have come"):
+            schema.questions([{1: 5, 2: 7}] * 3)
 
 
 def test_says_where_the_command_is_missing(monkeypatch):
@@ -288,27 +422,27 @@ def test_says_where_the_command_is_missing(monkeypatch):
         (None, ""),
         (float("nan"), ""),
         (np.datetime64("NaT"), ""),
+        (decimal.Decimal("sNaN"), ""),
         (False, "False"),
         (np.True_, "True"),
         (3.0, "3"),
-        (np.float32(0.5), "0,5"),
+        (np.float32(0.1), '"0,1"'),
         (1e300, "1e+300"),
         (np.int64(-7), "-7"),
+        (2**60, "1152921504606846976"),
         (datetime.date(2024, 2, 29), "2024-02-29"),
         (datetime.time(8, 5), "08:05:00"),
         (np.datetime64("2024-02-29T08:05"), "2024-02-29 08:05:00"),
         (" a ", " a "),
+        ("a\rb", '"a\rb"'),
     ],
 )
 def test_a_value_as_a_cell(value, text):
-    written = cells.csv_of({"a": [value], "b": ["x"]}, cells.Form(separator=";", decimal=","))
-    assert written.decode() == f"a;b\n{text};x\n"
+    written, count = cells.csv_of({"a": [value], "b": ["x"]}, ",")
+    assert count == 1
+    assert written.decode() == f"a,b\r\n{text},x\r\n"
 
 
 def test_a_row_of_one_missing_value_is_a_row():
-    assert cells.csv_of({"a": [None, 1]}, cells.Form()).decode() == "a\nNA\n1\n"
-
-
-def test_without_quotes_a_separator_in_a_cell_is_refused():
-    with pytest.raises(windhover.InvalidInput, match="separator"):
-        cells.csv_of({"a": ["x,y"]}, cells.Form(quotes=False))
+    written, count = cells.csv_of({"a": [None, 1]})
+    assert (written.decode(), count) == ("a,a_\r\n,0\r\n1,0\r\n", 2)

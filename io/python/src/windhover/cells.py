@@ -1,93 +1,129 @@
-"""Cells of a data frame as CSV, which is what the command reads."""
+"""Cells of a data frame as CSV, which is what the command reads.
+
+Numbers are written, texts are left as they are: the command reads both as it does those of a file.
+"""
 
 from __future__ import annotations
 
 import csv
 import datetime
+import decimal
 import io
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .errors import InvalidInput
 
-
-@dataclass(frozen=True)
-class Form:
-    """How the files of a schema are written."""
-
-    separator: str = ","
-    header: bool = True
-    quotes: bool = True
-    decimal: str = "."
+NO_CELL = (list, tuple, dict, set, frozenset, bytes, bytearray, np.ndarray, np.void)
+DURATIONS = (datetime.timedelta, np.timedelta64)
 
 
-def csv_of(frame: Any, form: Form) -> bytes:
-    """A data frame, columns by name, or rows by name, as UTF-8.
+def csv_of(frame: Any, sign: str = ".") -> tuple[bytes, int]:
+    """A data frame, columns by name, or rows by name, as UTF-8, and how many rows it has.
+
+    Args:
+        sign: of decimals.
 
     Raises:
-        InvalidInput: it is none of these, or its columns have different lengths.
+        InvalidInput: it is none of these, its columns have different lengths or one name, or a cell
+            is neither a number, a text, a time nor missing.
     """
-    names, rows = _columns_and_rows(frame)
-    if not names:
-        raise InvalidInput("the frame has no columns")
+    columns = _columns(frame)
+    count = len(next(iter(columns.values())))
+    texts = []
+    for name, values in columns.items():
+        try:
+            texts.append([_text(value, sign) for value in values])
+        except InvalidInput as error:
+            raise InvalidInput(f"column {name}: {error}") from None
+    names = list(columns)
+    if len(names) == 1:  # an empty line would be no row
+        names.append(names[0] + "_")
+        texts.append(["0"] * count)
     out = io.StringIO()
-    style = csv.QUOTE_MINIMAL if form.quotes else csv.QUOTE_NONE
-    writer = csv.writer(out, delimiter=form.separator, quoting=style, lineterminator="\n")
+    writer = csv.writer(out, lineterminator="\r\n")  # which has texts with either in quotes
+    writer.writerow(names)
+    writer.writerows(zip(*texts))
     try:
-        if form.header:
-            writer.writerow(names)
-        one = len(names) == 1  # an empty line would be no row
-        for row in rows:
-            texts = [_text(value, form.decimal) for value in row]
-            writer.writerow(["NA"] if one and not texts[0] else texts)
-    except csv.Error as error:
-        raise InvalidInput(f"a cell has the separator {form.separator!r}: {error}") from error
-    return out.getvalue().encode()
+        return out.getvalue().encode(), count
+    except UnicodeEncodeError as error:
+        raise InvalidInput(f"a text is no Unicode: {error}") from error
 
 
-def _columns_and_rows(frame: Any) -> tuple[list[str], Iterable[Sequence[Any]]]:
-    if hasattr(frame, "columns") and hasattr(frame, "itertuples"):
-        names = [str(name) for name in frame.columns]
-        return names, frame.itertuples(index=False, name=None)
-    if isinstance(frame, Mapping):
-        columns = [_listed(name, frame[name]) for name in frame]
-        if len({len(column) for column in columns}) > 1:
-            lengths = ", ".join(f"{name} {len(c)}" for name, c in zip(frame, columns))
-            raise InvalidInput(f"the columns have different lengths: {lengths}")
-        return [str(name) for name in frame], zip(*columns)
-    if isinstance(frame, Sequence) and not isinstance(frame, (str, bytes)):
-        if all(isinstance(row, Mapping) for row in frame):
-            names = list(dict.fromkeys(str(name) for row in frame for name in row))
-            return names, ([row.get(name) for name in names] for row in frame)
-    raise InvalidInput(
-        "a schema is of columns with names: a data frame, a dict of columns, or a list of dicts, "
-        f"not {type(frame).__name__}"
-    )
+def names_of(frame: Any) -> list[str]:
+    return list(_columns(frame))
+
+
+def _columns(frame: Any) -> dict[str, Sequence[Any]]:
+    if hasattr(frame, "columns") and hasattr(frame, "iloc"):
+        series = [frame.iloc[:, i].to_numpy() for i in range(len(frame.columns))]
+        found = _named(frame.columns, series)
+    elif isinstance(frame, Mapping):
+        found = _named(frame, [_listed(name, values) for name, values in frame.items()])
+    elif isinstance(frame, Sequence) and all(isinstance(row, Mapping) for row in frame):
+        rows = [_named(row, row.values()) for row in frame]
+        names = dict.fromkeys(name for row in rows for name in row)
+        found = {name: [row.get(name) for row in rows] for name in names}
+    else:
+        kinds = "not " + type(frame).__name__
+        if isinstance(frame, Sequence) and not isinstance(frame, (str, bytes)):
+            kinds = "not a list of " + ", ".join(sorted({type(row).__name__ for row in frame}))
+        raise InvalidInput(
+            "a schema is of columns with names: a data frame, a dict of columns, or a list of dicts, "
+            + kinds
+        )
+    if not found:
+        raise InvalidInput("the frame has no columns")
+    if len({len(values) for values in found.values()}) > 1:
+        lengths = ", ".join(f"{name} {len(values)}" for name, values in found.items())
+        raise InvalidInput(f"the columns have different lengths: {lengths}")
+    return found
+
+
+def _named(names: Iterable[Any], values: Iterable[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in zip(names, values):
+        if isinstance(name, tuple):
+            raise InvalidInput(f"a column has one name; {name} has {len(name)}")
+        if str(name) in found:
+            raise InvalidInput(f"two columns are called {name}")
+        found[str(name)] = value
+    return found
 
 
 def _listed(name: Any, values: Any) -> Any:
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise InvalidInput(f"column {name} must be a sequence; a single row is [{{...}}]")
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    one = np.ndim(values) if isinstance(values, np.ndarray) else int(hasattr(values, "__len__"))
+    if one != 1 or isinstance(values, (str, bytes, Mapping, set, frozenset)):
+        raise InvalidInput(f"column {name} must be a sequence of cells; a single row is [{{...}}]")
     return values
 
 
-def _text(value: Any, decimal: str) -> str:
+def _text(value: Any, sign: str) -> str:
     """What is missing is an empty cell, and a whole number has no point: 3.0 is the category 3."""
     if isinstance(value, str):
         return value
+    if isinstance(value, NO_CELL) or isinstance(value, DURATIONS):
+        why = "a duration has no unit: give a number" if isinstance(value, DURATIONS) else "no cell"
+        raise InvalidInput(f"{value!r:.80} of type {type(value).__name__} is {why}")
+    if isinstance(value, decimal.Decimal):
+        return "" if value.is_nan() else format(value, "f").replace(".", sign)
     if value is None or _is_missing(value):
         return ""
     if isinstance(value, numbers.Integral):
         return str(value) if isinstance(value, bool) else str(int(value))
     if isinstance(value, numbers.Real):
-        text = repr(float(value)).removesuffix(".0")
-        return text if decimal == "." else text.replace(".", decimal)
+        # As many digits as tell it from others of its type.
+        text = str(value) if isinstance(value, np.floating) else repr(float(value))
+        return text.removesuffix(".0").replace(".", sign)
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
+        if not isinstance(value, datetime.datetime):
+            raise InvalidInput("a time is beyond the year 9999, or before the year 1")
     if isinstance(value, datetime.datetime):
         return value.isoformat(sep=" ")
     if isinstance(value, (datetime.date, datetime.time)):

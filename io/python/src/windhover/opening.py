@@ -62,7 +62,8 @@ def connect(
         durable: True: fail where an acknowledgement would not mean the disk. False: acknowledge at
             once. None: whatever the server offers.
         fingerprint: what this client believes a row means; 0: do not check.
-        schema: whose rows these are: a server that was given another refuses.
+        schema: whose rows these are: a server that was given another is Refused. One without a
+            schema, or from before that was told, takes any rows that have as many columns.
         connect_timeout, reply_timeout: seconds; the latter without a byte coming or going.
         single_precision: True: send 32-bit numbers. None: where X and y are 32-bit themselves.
         max_rows_per_frame: 0: as many as the server takes.

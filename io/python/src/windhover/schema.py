@@ -17,6 +17,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -28,9 +29,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import cells
-from .daemon import find_program
+from .daemon import DaemonFailed, find_program
 from .errors import InvalidInput
 from .rows import SparseRows
+
+VERSION = "0.2"  # of the command
+COUNT = re.compile(r"encoded (\d+) of (\d+) rows")
 
 Frame = Union[Mapping[str, Sequence[Any]], Sequence[Mapping[str, Any]], Any]
 
@@ -75,14 +79,14 @@ class Schema:
             DaemonFailed: there is no `windhover` command.
         """
         self.text = text
-        found = json.loads(self._run("schema", "--json"))
-        written = found.get("file", {})
-        self._form = cells.Form(
-            separator=written.get("separator", ","),
-            header=written.get("header", True),
-            quotes=written.get("quotes", True),
-            decimal=written.get("decimal", "."),
-        )
+        said, _ = self._run("schema", "--json")
+        try:
+            found = json.loads(said)
+        except ValueError:
+            raise DaemonFailed(
+                f"the command windhover did not answer in JSON: {said[:80]!r}"
+            ) from None
+        self._sign: str = found.get("file", {}).get("decimal", ".")
         self._sparse = bool(found.get("sparse", False))
         self._extras = {
             "offsets": "exposure" in found or "offset" in found,
@@ -108,10 +112,13 @@ class Schema:
         """
         with tempfile.TemporaryDirectory(prefix="windhover-") as folder:
             path = Path(folder, "frame.csv")
-            path.write_bytes(cells.csv_of(frame, cells.Form()))
-            words = ["schema", str(path), f"--target={target}", *options]
-            said = _output(words, "the frame", path).decode()
-        return cls(said.replace(str(path), "the frame"))
+            written, _ = cells.csv_of(frame)
+            if target not in (names := cells.names_of(frame)):
+                raise InvalidInput(f'the frame has no column "{target}"; it has {", ".join(names)}')
+            path.write_bytes(written)
+            words = ["schema", str(path), "--header", "--separator", ",", "--target", target]
+            said, _ = _output([*words, *options], "the frame", path)
+        return cls(said.decode().replace(str(path), "the frame"))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
@@ -125,12 +132,15 @@ class Schema:
 
         Args:
             frame: a data frame, columns by name, or rows by name (`[{"sqm": 85}, ...]`). None, NaN
-                and NaT are missing values; columns that the schema does not know say nothing.
-            allow_skipped: leave out rows whose cells cannot be read, too.
+                and NaT are missing values, and as in a file texts such as "" and "NA" are, and
+                blanks around a text say nothing. Nor do columns that the schema does not know.
+            allow_skipped: leave out rows whose cells cannot be read, too, where the schema skips
+                rows at all (`missing = "skip"`).
 
         Raises:
             InvalidInput: a column is missing, or a cell is not what the schema expects; the line
-                named counts from 1, the header's.
+                named counts from 1, that of the names: line 2 is the first row.
+            DaemonFailed: the command is missing, or another one.
         """
         more = ["--allow-skipped"] if allow_skipped else []
         return self._encoded(frame, True, more)
@@ -141,30 +151,37 @@ class Schema:
         return self._encoded(frame, False, ["--questions"])
 
     def _encoded(self, frame: Frame, observed: bool, options: list[str]) -> EncodedRows:
-        data = cells.csv_of(frame, self._form)
-        text = io.StringIO(self._run("encode", *options, data=data).decode(), newline="")
+        data, count = cells.csv_of(frame, self._sign)
+        said, notes = self._run("encode", "--frame", *options, data=data)
+        told = COUNT.search(notes)
+        if not told or int(told[2]) != count:
+            raise DaemonFailed(
+                f"the command windhover has read other rows than {count}: {notes[-200:]}"
+            )
         extras = [
             name
             for name, there in self._extras.items()
             if there and (observed or name != "weights")
         ]
         lead = 1 + observed + len(extras)
+        text = io.StringIO(said.decode(), newline="")
         width = len(next(csv.reader(text)))  # names may go on over several lines
+        lines = text.read().splitlines()
         x: Any
         if self._sparse:
-            lines = [line.rstrip("\n").split(",", lead) for line in text]
-            numbers = np.array([line[:lead] for line in lines], dtype=float).reshape(-1, lead)
-            x = _sparse([line[lead] for line in lines])
+            split = [line.split(",", lead) for line in lines]
+            numbers = np.array([line[:lead] for line in split], dtype=float).reshape(-1, lead)
+            x = _sparse([line[lead] for line in split])
         else:
-            rest = text.read().rstrip("\n").replace("\n", ",")
-            numbers = np.fromstring(rest, sep=",") if rest else np.empty(0)
-            numbers = numbers.reshape(-1, width)
+            numbers = _numbers(",".join(lines)).reshape(-1, width)
             x = numbers[:, lead:]
+        if len(numbers) != int(told[1]):
+            raise DaemonFailed(f"of {told[1]} rows {len(numbers)} have come")
         columns = {name: numbers[:, i].copy() for i, name in enumerate(extras, lead - len(extras))}
         y = numbers[:, 1].copy() if observed else None
         return EncodedRows(x, y, numbers[:, 0].astype(np.int64) - 1, columns)
 
-    def _run(self, command: str, *options: str, data: bytes | None = None) -> bytes:
+    def _run(self, command: str, *options: str, data: bytes | None = None) -> tuple[bytes, str]:
         with tempfile.TemporaryDirectory(prefix="windhover-") as folder:
             path = Path(folder, "schema.toml")
             path.write_text(self.text, encoding="utf-8")
@@ -172,22 +189,29 @@ class Schema:
             return _output(words, "the schema", path, data)
 
 
-def _output(words: list[str], what: str, path: Path, data: bytes | None = None) -> bytes:
+def _output(
+    words: list[str], what: str, path: Path, data: bytes | None = None
+) -> tuple[bytes, str]:
+    """What the command writes, and what it says beside."""
     program = find_program(None, "windhover", "install the package windhover")
     done = subprocess.run([program, *words], input=data or b"", capture_output=True)
+    said = done.stderr.decode(errors="replace").strip()
     if done.returncode == 0:
-        return done.stdout
-    said = done.stderr.decode(errors="replace").strip().replace(str(path), what)
-    for theirs, ours in (
-        ("standard input", "the frame"),
-        ("say --allow-skipped", "say allow_skipped=True"),
-        ("windhover: ", ""),
-    ):
-        said = said.replace(theirs, ours)
-    raise InvalidInput(said)
+        return done.stdout, said
+    if done.returncode < 0 or not said or "not expected" in said:
+        why = said or f"it ended with {done.returncode}"
+        raise DaemonFailed(f"{program} {words[0]}: {why}; this client wants {VERSION} or later")
+    lines = [line for line in said.splitlines() if not COUNT.fullmatch(line)]
+    said = "\n".join(line.removeprefix("skipped: ").removeprefix("windhover: ") for line in lines)
+    said = said.replace(str(path), what).replace("standard input", "the frame")
+    raise InvalidInput(said.replace("say --allow-skipped", "say allow_skipped=True"))
+
+
+def _numbers(text: str) -> NDArray[np.float64]:
+    return np.array(text.split(","), dtype=float) if text else np.empty(0)
 
 
 def _sparse(texts: list[str]) -> SparseRows:
     ends = np.cumsum([0] + [text.count(":") for text in texts])
-    pairs = np.fromstring(" ".join(texts).replace(":", " "), sep=" ").reshape(-1, 2)
+    pairs = np.array(" ".join(texts).replace(":", " ").split(), dtype=float).reshape(-1, 2)
     return SparseRows(pairs[:, 1].copy(), pairs[:, 0].astype(np.uint32), ends)
