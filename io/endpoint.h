@@ -95,7 +95,7 @@ class Endpoint final : private SessionHost {
   EndpointDuties* duties_ = nullptr;
   IoContext io_;
   EndpointTurns turns_;
-  EndpointWaits waits_;
+  EndpointWaits<std::span<Session>> waits_;
   EndpointPlaces places_;
   Listener tcp_;
   Listener unix_;

@@ -9,8 +9,13 @@ constexpr std::int64_t kRowsBeforeQuestions = 9;
 }  // namespace
 
 EndpointTurns::EndpointTurns(EndpointKind kind, IoContext& io, EndpointMemory& memory,
-                             ServerState& state)
-    : kind_(kind), io_(io), memory_(memory), state_(state), pause_(io, state.counters) {
+                             ServerState& state, std::uint64_t (*stops)() noexcept)
+    : kind_(kind),
+      io_(io),
+      memory_(memory),
+      state_(state),
+      stops_(stops),
+      pause_(io, state.counters) {
   next_memory_.count_in(state.counters);
 }
 
@@ -70,7 +75,7 @@ bool EndpointTurns::pauses(bool light) noexcept {
     return false;
   }
   if (pause_.is_set()) return true;
-  if (!spacing_.pauses(now_ns, stops_of_this_thread())) return false;
+  if (!spacing_.pauses(now_ns, stops_())) return false;
   state_.counters.add(IoCounter::kTurnPauses);
   pause_.set(TurnSpacing::kPause, [this] { schedule_next(); });
   return true;

@@ -15,10 +15,13 @@
 namespace windhover {
 
 // Invariant: while a question waits that may be answered, the next turn is on its way: posted to
-// the endpoint's thread, or behind a pause. That thread's, as everything here.
+// the endpoint's thread, or behind a pause. Queue, spacing and pause are its own to change, on that
+// thread alone.
 class EndpointTurns final : public SessionTurns {
  public:
-  EndpointTurns(EndpointKind kind, IoContext& io, EndpointMemory& memory, ServerState& state);
+  // `stops`: how often the system has stopped this thread.
+  EndpointTurns(EndpointKind kind, IoContext& io, EndpointMemory& memory, ServerState& state,
+                std::uint64_t (*stops)() noexcept = stops_of_this_thread);
 
   // A new connection: it has had no turn yet.
   void begin(const Session& session) noexcept { memory_.queue.begin(number_of(session)); }
@@ -50,6 +53,7 @@ class EndpointTurns final : public SessionTurns {
   IoContext& io_;
   EndpointMemory& memory_;
   ServerState& state_;
+  std::uint64_t (*const stops_)() noexcept;
   TurnSpacing spacing_;
   Reminder pause_;
   HandlerMemory next_memory_;

@@ -2,27 +2,48 @@
 #ifndef WINDHOVER_IO_ENDPOINT_WAITS_H_
 #define WINDHOVER_IO_ENDPOINT_WAITS_H_
 
-#include <span>
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <ranges>
 
 #include "windhover/io/asio_types.h"
 #include "windhover/io/reminder.h"
-#include "windhover/io/session.h"
 
 namespace windhover {
 
-// Invariant: while a session waits that has said so, all are looked at again a little later. The
-// endpoint's thread.
+// Invariant: while a session waits that has said so, all are looked at again a little later. That
+// they will be is all it keeps; the endpoint's thread alone asks for it.
+//
+// Sessions: a view of what has conversation(), leave_line_when_done(), resume() and read_on().
+template <std::ranges::random_access_range Sessions>
 class EndpointWaits {
  public:
-  EndpointWaits(IoContext& io, std::span<Session> sessions, Counters<IoCounter>& counters)
+  using Session = std::ranges::range_value_t<Sessions>;
+
+  // How soon a frame that found the window full is tried again; the learner advances its lease at
+  // least every millisecond.
+  static constexpr std::chrono::microseconds kRetryAfter{500};
+  // How soon one over its limits is looked at again.
+  static constexpr std::chrono::milliseconds kTokensAfter{5};
+
+  EndpointWaits(IoContext& io, Sessions sessions, Counters<IoCounter>& counters)
       : sessions_(sessions), room_(io, counters), tokens_(io, counters) {}
 
   // One has found no room in the window, or waits for bytes that are on their way.
-  void for_room() noexcept;
+  void for_room() noexcept {
+    room_.set(kRetryAfter, [this] { retry(); });
+  }
   // One is over its limits.
-  void for_tokens() noexcept;
+  void for_tokens() noexcept {
+    tokens_.set(kTokensAfter, [this] {
+      for (Session& session : sessions_) session.read_on();
+    });
+  }
   // Whoever has come first in a line for room, and does not wait any more, leaves it.
-  void leave_lines() noexcept;
+  void leave_lines() noexcept {
+    for (Session& session : sessions_) session.leave_line_when_done();
+  }
 
   // Has Asio allocate for its timers, and ends their waits.
   void warm_up() {
@@ -35,9 +56,20 @@ class EndpointWaits {
   }
 
  private:
-  void retry() noexcept;
+  // From the session that is first in line on, round about: every one has its turn.
+  void retry() noexcept {
+    const auto first = std::ranges::find_if(sessions_, [](const Session& session) {
+      return session.conversation().rows().first_in_line();
+    });
+    leave_lines();
+    const auto offset =
+        first == sessions_.end() ? 0 : static_cast<std::size_t>(first - sessions_.begin());
+    for (std::size_t i = 0; i < sessions_.size(); ++i) {
+      sessions_[(offset + i) % sessions_.size()].resume();
+    }
+  }
 
-  std::span<Session> sessions_;
+  Sessions sessions_;
   Reminder room_;
   Reminder tokens_;
 };

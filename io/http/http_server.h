@@ -86,7 +86,7 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   Alarm deadline_;
   std::deque<ObserveLink> links_;           // one a place
   std::deque<HttpConnection> connections_;  // the last ones are the operator's
-  HttpTurns turns_;
+  HttpTurns<std::deque<HttpConnection>> turns_;
   using Places = std::ranges::subrange<std::deque<HttpConnection>::iterator>;
   std::optional<OperatorPlace<Places>> operator_place_;
   std::vector<std::uint64_t> addresses_;  // room for those of strangers

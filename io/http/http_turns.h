@@ -1,24 +1,28 @@
 #ifndef WINDHOVER_IO_HTTP_HTTP_TURNS_H_
 #define WINDHOVER_IO_HTTP_HTTP_TURNS_H_
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
-#include <deque>
+#include <ranges>
 
 #include "windhover/io/asio_types.h"
 #include "windhover/io/fair_queue.h"
 #include "windhover/io/handler_memory.h"
-#include "windhover/io/http/http_connection.h"
 
 namespace windhover {
 
 // Which request over HTTP is answered next: who has had little goes before who has had much, and
 // between two answers the sockets are looked at. Invariant: while a request waits, the next turn is
-// on its way. The HTTP thread's.
+// on its way. Whether one is on its way is its own; the queue is nobody else's. The HTTP thread's.
+//
+// Connections: a range of what has take_turn(), in places that it keeps.
+template <std::ranges::random_access_range Connections>
 class HttpTurns {
  public:
+  using Connection = std::ranges::range_value_t<Connections>;
+
   // `connections`: what the queue numbers, from the first on.
-  HttpTurns(IoContext& io, FairQueue& queue, std::deque<HttpConnection>& connections,
+  HttpTurns(IoContext& io, FairQueue& queue, Connections& connections,
             Counters<IoCounter>& counters) noexcept
       : io_(io), queue_(queue), connections_(connections) {
     memory_.count_in(counters);
@@ -26,23 +30,39 @@ class HttpTurns {
   }
 
   // A new connection, which has had nothing yet.
-  void begin(const HttpConnection& connection) noexcept { queue_.begin(number_of(connection)); }
-  // A request of it waits; HttpConnection::take_turn() comes.
-  void wait(const HttpConnection& connection) noexcept;
+  void begin(const Connection& connection) noexcept { queue_.begin(number_of(connection)); }
+  // A request of it waits; take_turn() comes. REQUIRES: none of it waits already.
+  void wait(const Connection& connection) noexcept {
+    queue_.wait(number_of(connection), FairQueue::Line::kAny);
+    schedule_next();
+  }
   // An answer has cost so much.
-  void charge(const HttpConnection& connection, std::int64_t cost) noexcept {
+  void charge(const Connection& connection, std::int64_t cost) noexcept {
     queue_.charge(number_of(connection), cost);
   }
-  // It waits no more.
-  void leave(const HttpConnection& connection) noexcept { queue_.leave(number_of(connection)); }
+  // It waits no more; nothing if it does not.
+  void leave(const Connection& connection) noexcept { queue_.leave(number_of(connection)); }
 
  private:
-  std::uint32_t number_of(const HttpConnection& connection) const noexcept;
-  void schedule_next() noexcept;
+  std::uint32_t number_of(const Connection& connection) const noexcept {
+    const auto found =
+        std::ranges::find_if(connections_, [&](const auto& c) { return &c == &connection; });
+    return static_cast<std::uint32_t>(std::ranges::distance(connections_.begin(), found));
+  }
+  void schedule_next() noexcept {
+    if (scheduled_) return;
+    scheduled_ = true;
+    asio::post(io_, with_memory(memory_, [this] {
+                 scheduled_ = false;
+                 if (queue_.empty()) return;
+                 connections_[queue_.next(true)].take_turn();
+                 if (!queue_.empty()) schedule_next();
+               }));
+  }
 
   IoContext& io_;
   FairQueue& queue_;
-  std::deque<HttpConnection>& connections_;
+  Connections& connections_;
   HandlerMemory memory_;
   bool scheduled_ = false;
 };
