@@ -17,7 +17,8 @@ namespace windhover {
 
 // A place is kept by who has said Hello. While all are taken the others give theirs to those that
 // come, so that strangers, whatever they drip, keep nobody out.
-// Invariant: taken() sessions are not free. The endpoint's thread.
+// Invariant: taken() sessions are not free. It alone begins them and counts them, on the endpoint's
+// thread; the count is told to others in ServerState.
 class EndpointPlaces final : public ConnectionSink, public Places {
  public:
   EndpointPlaces(EndpointKind kind, EndpointMemory& memory, ServerState& state,
