@@ -71,7 +71,10 @@ Status LogReplay::learn_some() noexcept {
     }
     const ObserveResult result = engine_.observe_packed(rows_.first(bytes), rows);
     if (!ok(result.status)) return result.status;
-    if (result.refused > 0) return Status::kMalformed;
+    if (result.refused > 0) {
+      rows_ = {};  // those beside it are taken, and would be taken once more
+      return Status::kMalformed;
+    }
     rows_ = rows_.subspan(bytes);
     rows_left_ -= rows;
   }

@@ -17,8 +17,9 @@
 namespace windhover {
 
 // A little at a time, so that who asks is answered meanwhile. Invariant: the engine has the rows of
-// all frames below the one that is being learned, and of that one all but those that are left.
-// begin() at set-up, then the observe thread.
+// all frames below the one that is being learned, and of that one all but those that are left, none
+// of them twice. Reader and place in the log are its own, and meanwhile nobody else gives the
+// engine rows; begin() at set-up, then the observe thread.
 class LogReplay {
  public:
   // `memory`: LogReader::footprint(); empty without a log. All outlive it.
@@ -27,7 +28,7 @@ class LogReplay {
 
   // There is something to learn, from frame `first` on, which `reader` stands at.
   void begin(Folder& folder, LogReader&& reader, std::uint64_t first) noexcept;
-  bool is_under_way() const noexcept { return reader_.has_value(); }
+  bool is_under_way() const noexcept { return reader_.has_value() || read_failed_; }
 
   // Learns for a moment. False: all has been learned. Where the disk fails the log's progress says
   // so, and it is tried again after a while. REQUIRES: is_under_way().
