@@ -94,6 +94,12 @@ Result<bool> ServerModels::check(std::string_view name, const EngineConfig& engi
 Result<std::size_t> ServerModels::add(const HostedModel& model,
                                       std::span<std::byte> store) noexcept {
   ServerLayout& layout = server_.layout;
+  if (server_.coming) {
+    return Error{
+        Status::kUnavailable,
+        "the model that was added last is to be let in, or forgotten, before another comes",
+        std::numeric_limits<double>::quiet_NaN()};
+  }
   const ServerConfig config = whole_config(server_);
   const Result<std::size_t> free = place_for(server_, model.name, model.engine->config(), {});
   if (!free.ok()) return free.error();
@@ -149,6 +155,7 @@ void ServerModels::forget(std::size_t model) noexcept {
 }
 
 Status ServerModels::set_answered_by(std::size_t model, std::size_t by) noexcept {
+  if (model >= places() || by >= places()) return Status::kInvalidArgument;
   ServedModel& served = server_.layout.models[model].served;
   const ServedModel& answers = server_.layout.models[by].served;
   if (model != by && answers.follows != &served) return Status::kInvalidArgument;

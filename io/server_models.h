@@ -20,7 +20,8 @@ struct ServerImpl;
 class ModelOrders;
 
 // Server::models(). Invariant: a place has a model from add() to forget(), and one at most is ready
-// and not let in.
+// and not let in. Places and the one that is ready are the thread's that adds and removes;
+// endpoints are handed what changes.
 class ServerModels {
  public:
   explicit ServerModels(ServerImpl& server) noexcept : server_(server) {}
@@ -38,7 +39,8 @@ class ServerModels {
   // Server::create() wants its block. Engine and store live until forget(). It takes readers as
   // create() does, and takes up what its folder holds. Nobody may name it yet: what the host has to
   // write down of it is on disk before anything of it is acknowledged. Then comes let_in(), or
-  // forget(), and not another one before. The sentence of an error lives until the next call.
+  // forget(); another one before is refused (kUnavailable). The sentence of an error lives until
+  // the next call.
   Result<std::size_t> add(const HostedModel& model, std::span<std::byte> store) noexcept;
   // From now on connections may name it; the host has its engine polled. Nothing is left to fail.
   // REQUIRES: add() gave this place last.
