@@ -21,8 +21,10 @@ namespace windhover {
 bool settle_labels(const ModelContext& about, ServerState& state) noexcept;
 
 // Invariant: it is about a model only where that model takes rows; what has been judged of a frame
-// is counted and acknowledged, and given to the log where rows of it are kept, all of these or
-// none. The endpoint's thread; of who only asks it is off, and touches nothing.
+// is counted and acknowledged, and given to the log unless that has it already or there is nothing
+// to keep, all of these or none. Claims and acknowledgements are its own, the line for room and the
+// table of producers the model's, shared with the other connections of its thread. The endpoint's
+// thread; of who only asks it is off, and touches nothing.
 class RowIntake {
  public:
   RowIntake(const ConversationContext& context, PeerRights& rights) noexcept
