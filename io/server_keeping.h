@@ -15,7 +15,8 @@ namespace windhover {
 struct ServerImpl;
 
 // Server::kept(). Invariant: without ServerConfig::durable, and of a model that follows another,
-// nothing is kept, and all progress is 0.
+// nothing is kept, and all progress is 0. It has no state: what is kept is Keeping's, and progress
+// is written by the threads of log and checkpoints.
 class ServerKeeping {
  public:
   explicit ServerKeeping(ServerImpl& server) noexcept : server_(server) {}
