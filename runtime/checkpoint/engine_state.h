@@ -22,7 +22,8 @@ class Capture;
 // All that an engine goes on from: rows, learner, newest snapshot, counters.
 //
 // Invariant: the rows of a capture stay readable from the moment it was taken at until they have
-// been written, or it is released; there is one at a time.
+// been written, or it is released; there is one at a time. Capture and lease are its own: written
+// by the learner's thread until there is a copy, then by whoever writes that (capture.h).
 class EngineState {
  public:
   // Shows it. What is restored into an engine of the same configuration goes on bit for bit as the
@@ -42,8 +43,10 @@ class EngineState {
   // (Reader::release). Refused, with a sentence that says why: what is no checkpoint, or one of a
   // later version, of another model or configuration (the field is named), damaged (the section is
   // named), or ended too early. Everything is verified before any of it counts, and after a refusal
-  // the engine is as after create(), but for Readers and followers, which stay good. Window slack,
-  // frame size, readers, followers and threads may be other ones than when it was saved.
+  // the engine is as after create(), but for Readers and followers, which stay good; of one that
+  // keeps no checkpoints (kUnsupported), or while a capture is under way (kUnavailable), nothing is
+  // read, and the engine stays as it is. Window slack, frame size, readers, followers and threads
+  // may be other ones than when it was saved.
   Result<bool> restore(Source& source) noexcept;
 
   // The same of an engine at work. request_capture() has the learner copy its state, without the

@@ -20,9 +20,9 @@ class Predictor;
 
 // Invariant: a key is waited for from the answer about its row on until its outcome is a row of the
 // stream or its time is up, and in memory alone: neither EngineState::save() nor a log has it, and
-// after a restore there is none.
-//
-// A lock is taken while one key is looked up and its row copied (pending_labels.h).
+// after a restore there is none. The table of keys is its own; readers' threads write it, and the
+// observe thread, under a lock that is held while one key is looked up and its row copied
+// (pending_labels.h).
 class LateLabels {
  public:
   // What happened, of rows that were asked about with a key (PredictRequest::keys): each is then an
