@@ -176,6 +176,23 @@ TEST_F(LogReplayTest, ADiskThatFailsIsToldAndReadAgainAfterAWhile) {
   expect_well(1);
 }
 
+TEST_F(LogReplayTest, AfterADiskHasFailedItGoesOnBehindWhatHasBeenLearned) {
+  write({{64}, {5}, {6}});
+  begin();
+  EXPECT_TRUE(go_on());
+  ASSERT_EQ(engine_->head(), 64U) << "as many as there is room for";
+  faulty_.fail(Call::kRead, 0, EIO, UINT64_MAX / 2);
+  learn();
+  EXPECT_TRUE(go_on());
+  EXPECT_EQ(engine_->head(), 69U) << "the rows that had been read";
+  EXPECT_EQ(log_.failures, 1U);
+  faulty_.heal();
+  clock_.advance_ns(kSecond);
+  EXPECT_FALSE(go_on());
+  EXPECT_EQ(engine_->head(), 75U);
+  expect_well(1);
+}
+
 TEST_F(LogReplayTest, ADiskThatStaysAwayKeepsItUnderWay) {
   write({{1}, {2}, {3}});
   begin();
