@@ -71,7 +71,9 @@ std::string describe_evaluation(const ordered_json& result) {
              : fmt::format("  (those of 90 % are {:.2f} times as wide as the model's own)", size);
   out += "\nanswers said";
   for (const auto& [name, share] : result["status"].items()) {
+    const double of_these = real(result["status_held"][name]);
     out += fmt::format("  {}: {:.1f} %", name, 100 * real(share));
+    if (!std::isnan(of_these)) out += fmt::format(" (90 % held {:.1f} %)", 100 * of_these);
   }
   const ordered_json& warm_up = result["warm_up"];
   const std::string first = warm_up["first_row"].is_null()

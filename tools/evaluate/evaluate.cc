@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -105,7 +104,7 @@ ordered_json evaluate(const EvaluateOptions& given) {
   std::vector<StreamChunk> chunks;
   ordered_json parts = ordered_json::array();
   ScoreMeans before = stream.means();
-  std::map<std::string, std::uint64_t> said;
+  SaidTally said;
   WarmUp warm_up{.due = std::max<std::uint64_t>(100, 4 * std::uint64_t{config.model.dimension()})};
   for (std::size_t row = 0, part = 1; row < data.rows();) {
     const std::size_t end = std::min<std::size_t>(row + options.chunk, data.rows());
@@ -123,7 +122,10 @@ ordered_json evaluate(const EvaluateOptions& given) {
       entry.update(tally.to_json());
       parts.push_back(std::move(entry));
     }
-    for (const auto& [name, count] : tally.status) all.status[name] += count;
+    for (const auto& [name, of] : tally.status) {
+      all.status[name].rows += of.rows;
+      all.status[name].held += of.held;
+    }
     before = now;
   }
   all.status.swap(said);

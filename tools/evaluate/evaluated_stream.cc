@@ -35,9 +35,8 @@ EvaluatedStream::EvaluatedStream(const EngineConfig& config, const Dataset& data
   reader_.emplace(value_or_throw(engine_->reader()));
 }
 
-StreamChunk EvaluatedStream::learn(std::size_t first, std::size_t end,
-                                   std::map<std::string, std::uint64_t>& said) {
-  const std::uint64_t scored = means().rows;
+StreamChunk EvaluatedStream::learn(std::size_t first, std::size_t end, SaidTally& said) {
+  const ScoreMeans scored = means();
   Provenance before;
   const bool answers = ok(reader_->provenance(before));
   warming_up_ = !answers || before.status == PosteriorStatus::kWarmingUp;
@@ -61,8 +60,13 @@ StreamChunk EvaluatedStream::learn(std::size_t first, std::size_t end,
   }
   clock_.advance_ns(1'000'000);
   rest(end - first);
-  const std::uint64_t more = means().rows - scored;
-  if (answers && more > 0) said[status_text(before)] += more;
+  const ScoreMeans now = means();
+  const std::uint64_t more = now.rows - scored.rows;
+  if (answers && more > 0) {
+    Said& entry = said[status_text(before)];
+    entry.rows += more;
+    entry.held += Tally::between(scored, now).covered[kReportedInterval];
+  }
   // Only rows from before there are units go unscored, and they come first.
   for (std::size_t i = end - more; i < end && records_; ++i) {
     record_.add(said_[i - first], data_.targets[i]);

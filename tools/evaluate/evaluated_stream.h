@@ -4,9 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "windhover/platform/clock.h"
@@ -15,6 +13,7 @@
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/evaluate/probability_record.h"
 #include "windhover/tools/evaluate/rivals.h"
+#include "windhover/tools/evaluate/tally.h"
 
 namespace windhover {
 
@@ -27,8 +26,8 @@ class EvaluatedStream {
   EvaluatedStream(const EngineConfig& config, const Dataset& data, bool records);
 
   // Rows [first, end) arrive together: adds how many were predicted by answers that said what, and
-  // says which were scored.
-  StreamChunk learn(std::size_t first, std::size_t end, std::map<std::string, std::uint64_t>& said);
+  // how many of them were held, and says which were scored.
+  StreamChunk learn(std::size_t first, std::size_t end, SaidTally& said);
 
   // Whether the rows that came last were predicted by answers that said so, or by none.
   bool warming_up() const { return warming_up_; }

@@ -15,6 +15,17 @@
 
 namespace windhover {
 
+// Of kScoredIntervals the one of 90 %.
+inline constexpr std::size_t kReportedInterval = 2;
+
+// Rows predicted by answers that said the same of themselves.
+struct Said {
+  std::uint64_t rows = 0;
+  double held = 0;  // within their intervals of 90 %; NaN: nobody knows
+};
+
+using SaidTally = std::map<std::string, Said>;
+
 // Of rows that were scored, and of what the answers said that they were predicted by.
 struct Tally {
   double rows = 0;
@@ -23,7 +34,7 @@ struct Tally {
   std::array<double, kScoredIntervals.size()> covered{};
   std::array<double, kScoredIntervals.size()> conformal{};  // likewise
   double conformal_size = 0;
-  std::map<std::string, std::uint64_t> status;
+  SaidTally status;
 
   // What came between two looks at means over all rows.
   static Tally between(const ScoreMeans& before, const ScoreMeans& after) {
@@ -53,17 +64,22 @@ struct Tally {
                           {"conformal_held", share(conformal[i])}});
     }
     nlohmann::ordered_json said = nlohmann::ordered_json::object();
+    nlohmann::ordered_json held = nlohmann::ordered_json::object();
     std::uint64_t total = 0;
-    for (const auto& [name, count] : status) total += count;
-    for (const auto& [name, count] : status) {
-      said[name] = static_cast<double>(count) / static_cast<double>(total);
+    for (const auto& [name, of] : status) total += of.rows;
+    for (const auto& [name, of] : status) {
+      const auto count = static_cast<double>(of.rows);
+      said[name] = count / static_cast<double>(total);
+      held[name] = std::isfinite(of.held) ? nlohmann::ordered_json(of.held / count)
+                                          : nlohmann::ordered_json();
     }
     return {{"rows", static_cast<std::uint64_t>(rows)},
             {"log_score", log_score / rows},
             {"reference", reference / rows},
             {"coverage", coverage},
             {"conformal_size", conformal_size / rows},
-            {"status", said}};
+            {"status", said},
+            {"status_held", held}};
   }
 };
 
