@@ -12,7 +12,7 @@
 
 #include "windhover/tests/tools/bench_result.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/bench/ingest.h"
+#include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 

@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "windhover/io/client.h"
@@ -46,77 +44,50 @@ std::vector<std::string> configure(const TemporaryFolder& folder, std::uint32_t 
   return {folder.in("all.toml")};
 }
 
+void send_rows(const ChildDaemon& daemon, std::uint32_t features) {
+  Client client;
+  ClientOptions options;
+  options.model = kComes;
+  std::vector<double> x(kRowsOfOneThatComes * features);
+  std::vector<double> y(kRowsOfOneThatComes);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(12.9898 * static_cast<double>(i));
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i * features];
+  if (!ok(client.connect(daemon.observe_address(), options)) ||
+      !ok(client.observe({x, y, {}, {}}))) {
+    throw RunError(client.error_text());
+  }
+}
+
 // Adds a model, brings it rows, replaces it by another one, and removes that, again and again.
-class ComingAndGoing {
- public:
-  ComingAndGoing(const ChildDaemon& daemon, std::uint32_t dimension)
-      : daemon_(daemon), dimension_(dimension), thread_([this] { run(); }) {}
-  ~ComingAndGoing() {
-    ending_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  ComingAndGoing(const ComingAndGoing&) = delete;
-  ComingAndGoing& operator=(const ComingAndGoing&) = delete;
-
-  // Orders carried out. RunError where one was refused.
-  std::uint64_t end() {
-    ending_ = true;
-    thread_.join();
-    if (failure_) std::rethrow_exception(failure_);
-    return orders_;
-  }
-
- private:
-  void run() {
-    try {
-      Client client;
-      if (!ok(client.connect(daemon_.query_address()))) throw RunError(client.error_text());
-      while (!ending_) {
-        order(client, v1::HOST_ACTION_ADD, "linear");
-        send_rows();
-        order(client, v1::HOST_ACTION_REPLACE, "student-t");
-        order(client, v1::HOST_ACTION_REMOVE, "");
-      }
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
-  }
-  void order(Client& client, v1::HostAction action, const std::string& model) {
+// Gives the orders carried out. RunError where one was refused.
+std::uint64_t come_and_go(const ChildDaemon& daemon, std::uint32_t features,
+                          const std::stop_token& stop) {
+  Client client;
+  if (!ok(client.connect(daemon.query_address()))) throw RunError(client.error_text());
+  std::uint64_t orders = 0;
+  const auto carry_out = [&](v1::HostAction action, const char* model) {
     v1::HostModel order;
     order.set_action(action);
     order.set_name(kComes);
     order.set_delete_data(true);
-    if (!model.empty()) {
+    if (model != nullptr) {
       order.set_configuration(
-          fmt::format("[model]\nname = \"{}\"\nfeatures = {}\n", model, dimension_ - 1));
+          fmt::format("[model]\nname = \"{}\"\nfeatures = {}\n", model, features));
     }
     v1::HostModelResult result;
     if (!ok(client.host_model(order, result)) || result.reason() != v1::REASON_OK) {
       throw RunError(fmt::format("{} {}", result.error(), client.error_text()));
     }
-    ++orders_;
+    ++orders;
+  };
+  while (!stop.stop_requested()) {
+    carry_out(v1::HOST_ACTION_ADD, "linear");
+    send_rows(daemon, features);
+    carry_out(v1::HOST_ACTION_REPLACE, "student-t");
+    carry_out(v1::HOST_ACTION_REMOVE, nullptr);
   }
-  void send_rows() {
-    Client client;
-    ClientOptions options;
-    options.model = kComes;
-    std::vector<double> x(kRowsOfOneThatComes * (dimension_ - 1));
-    std::vector<double> y(kRowsOfOneThatComes);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(12.9898 * static_cast<double>(i));
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = x[i * (dimension_ - 1)];
-    if (!ok(client.connect(daemon_.observe_address(), options)) ||
-        !ok(client.observe({x, y, {}, {}}))) {
-      throw RunError(client.error_text());
-    }
-  }
-
-  const ChildDaemon& daemon_;
-  std::uint32_t dimension_;
-  std::atomic<bool> ending_{false};
-  std::uint64_t orders_ = 0;
-  std::exception_ptr failure_;
-  std::thread thread_;
-};
+  return orders;
+}
 
 // All turns of one kind.
 struct Turns {
@@ -163,7 +134,8 @@ Json run_coming(const BenchOptions& options) {
   const double turn = std::min(kComingTurnSeconds, seconds);
   for (double measured = 0; measured < seconds; measured += turn) {
     ask(daemon, options, dimension, turn, quiet);
-    ComingAndGoing others(daemon, dimension);
+    Beside<std::uint64_t> others(
+        [&](const std::stop_token& stop) { return come_and_go(daemon, dimension - 1, stop); });
     ask(daemon, options, dimension, turn, coming);
     coming.orders += others.end();
   }

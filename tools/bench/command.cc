@@ -1,5 +1,3 @@
-#include "windhover/tools/bench/command.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -12,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "windhover/tools/bench/picture.h"
 #include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/cli/manual.h"

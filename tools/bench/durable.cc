@@ -36,11 +36,8 @@ void KeptServer::start() {
 double KeptServer::checkpoint() {
   const CheckpointProgress& progress = server().kept().checkpoints();
   const std::uint64_t number = value_or_throw(server().kept().request_checkpoint());
-  const double patience = wall_seconds() + kPatience;
-  while (progress.answered.load() < number) {
-    if (wall_seconds() > patience) throw RunError("a checkpoint does not come to an end");
-    sleep_for(0.001);
-  }
+  wait_until([&] { return progress.answered.load() >= number; },
+             "a checkpoint does not come to an end");
   if (!ok(progress.status.load())) throw RunError("there is no checkpoint");
   return 1e-9 * static_cast<double>(progress.lasted_ns.load());
 }
@@ -56,12 +53,11 @@ std::uint64_t KeptServer::checkpoint_bytes() const {
 
 void send_until(ServedEngine& served, const LoadRows& rows, std::uint64_t head) {
   const FrameSource source(served.observe_address(), rows, {});
-  const double patience = wall_seconds() + kPatience;
-  while (served.engine().head() < head) {
-    if (wall_seconds() > patience) throw RunError("the server does not take the rows");
-    sleep_for(0.001);
+  const auto taken = [&] {
     source.check();
-  }
+    return served.engine().head() >= head;
+  };
+  wait_until(taken, "the server does not take the rows");
 }
 
 std::size_t commit_bytes(const ModelConfig& model, double frames, std::uint32_t rows_a_frame) {

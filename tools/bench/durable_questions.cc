@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <atomic>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -20,35 +20,14 @@ namespace {
 constexpr int kQuestionTurns = 5;
 
 // Asks for checkpoints, one at a time, a second from the begin of one to that of the next at least.
-class Checkpoints {
- public:
-  Checkpoints(Server& server, bool wanted) : server_(server) {
-    if (wanted) thread_ = std::thread([this] { run(); });
+void ask_for_checkpoints(Server& server, const std::stop_token& stop) {
+  for (double next = wall_seconds(); !stop.stop_requested(); sleep_for(0.01)) {
+    const CheckpointProgress& progress = server.kept().checkpoints();
+    if (wall_seconds() < next || progress.answered.load() != progress.requested.load()) continue;
+    (void)server.kept().request_checkpoint();
+    next = wall_seconds() + 1;
   }
-  ~Checkpoints() {
-    stop_.store(true);
-    if (thread_.joinable()) thread_.join();
-  }
-  Checkpoints(const Checkpoints&) = delete;
-  Checkpoints& operator=(const Checkpoints&) = delete;
-
- private:
-  void run() {
-    double next = wall_seconds();
-    while (!stop_.load()) {
-      const CheckpointProgress& progress = server_.kept().checkpoints();
-      if (wall_seconds() >= next && progress.answered.load() == progress.requested.load()) {
-        (void)server_.kept().request_checkpoint();
-        next = wall_seconds() + 1;
-      }
-      sleep_for(0.01);
-    }
-  }
-
-  Server& server_;
-  std::atomic<bool> stop_{false};
-  std::thread thread_;
-};
+}
 
 // Rows a second that are taken as fast as they come, checkpoints that the log needs included.
 double lasting_rate(const BenchOptions& o, ServedEngine& served, const LoadRows& rows) {
@@ -81,7 +60,11 @@ void ask_under(const BenchOptions& o, const LoadRows& rows, double rate,
                            1, o.query_rate);
   const std::uint64_t taken = served.server().kept().checkpoints().taken.load();
   {
-    const Checkpoints checkpoints(served.server(), condition.checkpoints);
+    std::jthread checkpoints;
+    if (condition.checkpoints) {
+      checkpoints = std::jthread(
+          [&](const std::stop_token& stop) { ask_for_checkpoints(served.server(), stop); });
+    }
     run_promptly([&] {
       const ProcessSpan span;
       questions.ask(o.seconds > 0 ? o.seconds : 3.0);

@@ -13,7 +13,6 @@
 #include "windhover/tools/bench/hostile_peers.h"
 #include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/loopback.h"
-#include "windhover/tools/bench/newcomers.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
@@ -109,8 +108,13 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
     peers.push_back(std::make_unique<HostilePeers>(served.http_address(), attack.plan));
   }
   sleep_for(0.5);
-  Newcomers newcomers(served.query_address(), Newcomers::Speaks::kFrames, kNewcomersPerSecond);
-  Newcomers over_http(served.http_address(), Newcomers::Speaks::kHttp, kNewcomersPerSecond);
+  const auto newcomers_to = [](const std::string& address, Speaks what) {
+    return Beside<Json>([=](const std::stop_token& stop) {
+      return run_newcomers(address, what, kNewcomersPerSecond, stop);
+    });
+  };
+  Beside<Json> newcomers = newcomers_to(served.query_address(), Speaks::kFrames);
+  Beside<Json> over_http = newcomers_to(served.http_address(), Speaks::kHttp);
   const IngestSpan ingest(served);
   const std::uint64_t pauses = served.server().counters().get(IoCounter::kTurnPauses);
   const ProcessSpan span;
@@ -118,8 +122,8 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
       run_promptly([&] { questions.ask(o.seconds > 0 ? o.seconds : 5); }, o.real_time);
   Json process = span.figures();
   rows.check();
-  const Json came = newcomers.figures();
-  const Json came_over_http = over_http.figures();
+  const Json came = newcomers.end();
+  const Json came_over_http = over_http.end();
   Json out = {{"name", name}};
   out.update(ingest.figures());
   out["unanswered"] = questions.unanswered();

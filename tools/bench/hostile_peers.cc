@@ -11,9 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "windhover/io/address.h"
+#include "windhover/io/client.h"
+#include "windhover/io/client_socket.h"
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/timing.h"
 
@@ -123,6 +127,68 @@ void HostilePeers::run() {
       if (!open) close(peer);
     }
   }
+}
+
+namespace {
+
+constexpr auto kPatienceOfOne = std::chrono::seconds(10);
+
+bool ask_in_frames(const std::string& address) {
+  Client client;
+  ClientOptions options;
+  options.connect_timeout = options.reply_timeout = kPatienceOfOne;
+  v1::StatusResult status;
+  return ok(client.connect(address, options)) && ok(client.status(status));
+}
+
+bool ask_over_http(const std::string& address) {
+  constexpr std::string_view kRequest = "GET /v1/status HTTP/1.1\r\nHost: bench\r\n\r\n";
+  Address parsed;
+  ClientSocket socket;
+  std::string why;
+  std::size_t sent = 0;
+  if (!parse_address(address, parsed) || !ok(socket.connect(parsed, kPatienceOfOne, why)) ||
+      !ok(socket.send_some(kRequest.data(), kRequest.size(), sent)) || sent != kRequest.size()) {
+    return false;
+  }
+  std::string answer;
+  std::array<char, 16'384> some{};
+  while (answer.find("\r\n\r\n") == std::string::npos) {
+    std::size_t received = 0;
+    if (!ok(socket.wait(false, kPatienceOfOne)) ||
+        !ok(socket.receive_some(some.data(), some.size(), received))) {
+      return false;
+    }
+    answer.append(some.data(), received);
+  }
+  return answer.starts_with("HTTP/1.1 200");
+}
+
+}  // namespace
+
+Json run_newcomers(const std::string& address, Speaks what, double per_second,
+                   const std::stop_token& stop) {
+  std::uint64_t came = 0;
+  std::vector<double> took_us;
+  const double start = wall_seconds();
+  while (!stop.stop_requested()) {
+    const double due = start + static_cast<double>(came) / per_second;
+    if (const double early = due - wall_seconds(); early > 0) {
+      sleep_for(std::min(early, 0.01));
+      continue;
+    }
+    ++came;
+    const double begin = wall_seconds();
+    if (what == Speaks::kFrames ? ask_in_frames(address) : ask_over_http(address)) {
+      took_us.push_back(1e6 * (wall_seconds() - begin));
+    }
+  }
+  Json out = {{"came", came}, {"answered", took_us.size()}};
+  if (took_us.empty()) return out;
+  out["p50_us"] = quantile(took_us, 0.5);
+  out["p99_us"] = quantile(took_us, 0.99);
+  out["max_us"] = quantile(took_us, 1);
+  return out;
 }
 
 }  // namespace windhover

@@ -1,4 +1,5 @@
-// Peers that ask, connect or send as fast as they can, whatever comes back.
+// Peers that ask, connect or send as fast as they can, whatever comes back; and clients that come,
+// ask one question and go, beside whatever else a server has to bear.
 #ifndef WINDHOVER_TOOLS_BENCH_HOSTILE_PEERS_H_
 #define WINDHOVER_TOOLS_BENCH_HOSTILE_PEERS_H_
 
@@ -7,6 +8,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "windhover/tools/bench/load.h"
 
 namespace windhover {
 
@@ -57,6 +60,13 @@ class HostilePeers {
   std::atomic<bool> done_{false};
   std::thread thread_;
 };
+
+// One after the other at a fixed rate: each connects, says who it is, asks how the server is, and
+// has its answer or has none. Gives came, answered, p50_us, p99_us, max_us from connecting to the
+// answer, of those that had one.
+enum class Speaks : std::uint8_t { kFrames, kHttp };  // what the endpoint does
+Json run_newcomers(const std::string& address, Speaks what, double per_second,
+                   const std::stop_token& stop);
 
 }  // namespace windhover
 

@@ -1,8 +1,6 @@
 // Rows a second over TCP or Unix-domain sockets while the learner runs, past its cold start, beside
 // the bytes a second of such a connection itself and the rows a second of the generated parser on
 // the same frames.
-#include "windhover/tools/bench/ingest.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

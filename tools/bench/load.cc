@@ -52,6 +52,12 @@ void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
+void wait_until(const std::function<bool()>& done, const char* otherwise) {
+  for (const double end = wall_seconds() + kPatience; !done(); sleep_for(0.001)) {
+    if (wall_seconds() > end) throw RunError(otherwise);
+  }
+}
+
 IngestSpan::IngestSpan(ServedEngine& served) : served_(served), start_(wall_seconds()) {
   for (std::size_t i = 0; i < before_.size(); ++i) {
     before_[i] = served.engine().counters().get(static_cast<RuntimeCounter>(i));

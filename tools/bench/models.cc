@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -119,78 +118,57 @@ class ServedModels {
   double touch_seconds_ = 0;
 };
 
-// Rows for every model at a rate, in frames a few milliseconds apart, until it is told to end.
-class Senders {
- public:
-  Senders(const ServedModels& served, double rate) : rate_(rate) {
-    for (std::size_t i = 0; i < served.size(); ++i) clients_.push_back(served.connect(i, true));
-    const std::uint32_t features = served.features();
-    for (std::size_t i = 0; i < kRows; ++i) {
-      double sum = 0.5;
-      for (std::uint32_t j = 0; j < features; ++j) {
-        const double x = std::sin(static_cast<double>(i * features + j) * 12.9898) * 1.5;
-        x_.push_back(x);
-        sum += x * (j % 3 == 0 ? 1.0 : -0.25);
-      }
-      y_.push_back(sum + std::cos(static_cast<double>(i) * 78.233));
+using Clients = std::vector<std::unique_ptr<Client>>;
+
+Clients connect_all(const ServedModels& served, bool observe) {
+  Clients clients;
+  for (std::size_t i = 0; i < served.size(); ++i) clients.push_back(served.connect(i, observe));
+  return clients;
+}
+
+// Rows for every model at a rate, in frames a few milliseconds apart. Gives what was sent, all of
+// it acknowledged. RunError when a connection broke.
+std::uint64_t send_rows(const Clients& clients, std::uint32_t features, double rate,
+                        const std::stop_token& stop) {
+  constexpr std::size_t kRows = 4096;
+  constexpr double kPeriod = 0.02;
+  std::vector<double> all_x;
+  std::vector<double> all_y;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    double sum = 0.5;
+    for (std::uint32_t j = 0; j < features; ++j) {
+      const double x = std::sin(static_cast<double>(i * features + j) * 12.9898) * 1.5;
+      all_x.push_back(x);
+      sum += x * (j % 3 == 0 ? 1.0 : -0.25);
     }
-    thread_ = std::thread([this, features] { run(features); });
+    all_y.push_back(sum + std::cos(static_cast<double>(i) * 78.233));
   }
-  ~Senders() { end(); }
-  Senders(const Senders&) = delete;
-  Senders& operator=(const Senders&) = delete;
-
-  // What was sent, all of it acknowledged. RunError when a connection broke.
-  std::uint64_t end() {
-    ending_ = true;
-    if (thread_.joinable()) thread_.join();
-    if (failure_) std::rethrow_exception(failure_);
-    return sent_;
-  }
-
- private:
-  static constexpr std::size_t kRows = 4096;
-  static constexpr double kPeriod = 0.02;
-
-  void run(std::uint32_t features) {
-    try {
-      const double begin = wall_seconds();
-      std::uint64_t due_before = 0;
-      for (std::uint64_t tick = 1; !ending_; ++tick) {
-        const auto due = static_cast<std::uint64_t>(rate_ * kPeriod * static_cast<double>(tick));
-        const std::size_t rows = std::min<std::size_t>(due - due_before, kRows / 2);
-        due_before = due;
-        for (std::size_t i = 0; i < clients_.size(); ++i) send(*clients_[i], features, rows, i);
-        const double next = begin + kPeriod * static_cast<double>(tick);
-        if (const double left = next - wall_seconds(); left > 0) sleep_for(left);
-      }
-      for (const auto& client : clients_) {
-        if (!ok(client->wait_acknowledged())) throw RunError(client->error_text());
-      }
-    } catch (...) {
-      failure_ = std::current_exception();
-    }
-  }
-  void send(Client& client, std::uint32_t features, std::size_t rows, std::size_t salt) {
-    const std::size_t at = (sent_ / clients_.size() + salt * 37) % (kRows / 2);
-    const auto x = std::span(x_).subspan(at * features, rows * features);
-    const auto y = std::span(y_).subspan(at, rows);
+  std::uint64_t sent = 0;  // of all models
+  const auto send = [&](Client& client, std::size_t rows, std::size_t salt) {
+    const std::size_t at = (sent / clients.size() + salt * 37) % (kRows / 2);
+    const auto x = std::span(all_x).subspan(at * features, rows * features);
+    const auto y = std::span(all_y).subspan(at, rows);
     if (!ok(client.send_observe({x, y, {}, {}})) || !ok(client.flush()) ||
         !ok(client.poll_acknowledgements())) {
       throw RunError(client.error_text());
     }
-    sent_ += rows;
+    sent += rows;
+  };
+  const double begin = wall_seconds();
+  std::uint64_t due_before = 0;
+  for (std::uint64_t tick = 1; !stop.stop_requested(); ++tick) {
+    const auto due = static_cast<std::uint64_t>(rate * kPeriod * static_cast<double>(tick));
+    const std::size_t rows = std::min<std::size_t>(due - due_before, kRows / 2);
+    due_before = due;
+    for (std::size_t i = 0; i < clients.size(); ++i) send(*clients[i], rows, i);
+    const double next = begin + kPeriod * static_cast<double>(tick);
+    if (const double left = next - wall_seconds(); left > 0) sleep_for(left);
   }
-
-  double rate_;
-  std::vector<std::unique_ptr<Client>> clients_;
-  std::vector<double> x_;
-  std::vector<double> y_;
-  std::atomic<bool> ending_{false};
-  std::uint64_t sent_ = 0;  // of all models
-  std::exception_ptr failure_;
-  std::thread thread_;
-};
+  for (const auto& client : clients) {
+    if (!ok(client->wait_acknowledged())) throw RunError(client->error_text());
+  }
+  return sent;
+}
 
 std::vector<std::uint64_t> counts(ServedModels& served, RuntimeCounter counter) {
   std::vector<std::uint64_t> values;
@@ -202,11 +180,12 @@ std::vector<std::uint64_t> counts(ServedModels& served, RuntimeCounter counter) 
 
 // Asks one model after the other, and notes how old its answer is and how long it took.
 Figures measure(ServedModels& served, const Case& c, double seconds) {
-  Senders senders(served, c.rate);
-  std::vector<std::unique_ptr<Client>> askers;
-  for (std::size_t i = 0; i < served.size(); ++i) askers.push_back(served.connect(i, false));
-  const double settled = wall_seconds() + std::min(3.0, seconds);
-  while (wall_seconds() < settled) sleep_for(0.01);
+  const Clients senders = connect_all(served, true);
+  Beside<std::uint64_t> sending([&](const std::stop_token& stop) {
+    return send_rows(senders, served.features(), c.rate, stop);
+  });
+  const Clients askers = connect_all(served, false);
+  sleep_for(std::min(3.0, seconds));  // until the posteriors have settled
   const auto rows = counts(served, RuntimeCounter::kRowsAccepted);
   const auto drawn = counts(served, RuntimeCounter::kExamples);
   std::vector<double> ages;
@@ -238,7 +217,7 @@ Figures measure(ServedModels& served, const Case& c, double seconds) {
     const double chains = served.engine(i).config().sampler.chains;
     replay.push_back(of_rows > 0 ? of_draws / of_rows / chains : 0);
   }
-  const double sent = static_cast<double>(senders.end());
+  const double sent = static_cast<double>(sending.end());
   const double heads = std::accumulate(
       askers.begin(), askers.end(), 0.0, [&, i = std::size_t{0}](double sum, const auto&) mutable {
         return sum + static_cast<double>(served.engine(i++).head());

@@ -1,5 +1,4 @@
-#include "windhover/tools/bench/picture.h"
-
+// A suite's result as a picture.
 #include <fmt/format.h>
 
 #include <array>
@@ -7,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "windhover/tools/bench/suite.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/plot.h"
 

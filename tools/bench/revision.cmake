@@ -5,7 +5,7 @@ if(failed OR NOT revision)
   set(revision unknown)
 endif()
 file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT [[
-#include "windhover/tools/bench/revision.h"
+#include "windhover/tools/bench/suite.h"
 
 namespace windhover {
 

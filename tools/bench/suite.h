@@ -9,6 +9,10 @@
 #include <string_view>
 #include <vector>
 
+namespace CLI {
+class App;
+}
+
 namespace windhover {
 
 using Json = nlohmann::ordered_json;
@@ -64,6 +68,19 @@ Json to_json(const BenchOptions& options);
 // Runs the suite of this name, UserError when there is none, and adds its name, the time, what was
 // built (version, revision, compiler), what it ran on (processor, instruction set) and the options.
 Json run_bench(std::string_view suite, const BenchOptions& options);
+
+// The options of `windhover bench`. Parsing them runs the suite and prints its result. UserError,
+// RunError.
+void add_bench(CLI::App& app);
+
+// A result of `query` or `growth` as a picture. Writes SUITE.svg, SUITE.png and the script that
+// draws them into `directory`, which is made where it is missing. RunError when that fails.
+void draw_picture(const Json& result, const std::string& directory);
+
+// What was built: the version, and the commit it is from ("-dirty": and changes to it; "unknown":
+// outside a repository). Written by revision.cmake in each build.
+extern const char* const kVersion;
+extern const char* const kRevision;
 
 }  // namespace windhover
 

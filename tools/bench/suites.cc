@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "windhover/platform/cpu.h"
-#include "windhover/tools/bench/revision.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/data/nearest.h"
 #include "windhover/tools/error.h"

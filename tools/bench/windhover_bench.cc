@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 
-#include "windhover/tools/bench/command.h"
+#include "windhover/tools/bench/suite.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/run_program.h"
 
