@@ -19,6 +19,19 @@ namespace windhover::testing {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
+// All responses that wait there.
+inline std::vector<v1::Response> taken_from(ReplyBuffer& replies) {
+  std::vector<v1::Response> responses;
+  while (!replies.empty()) {
+    const FrameScan scan = scan_frame(replies.pending(), UINT32_MAX);
+    EXPECT_EQ(scan.kind, FrameScan::kFrame);
+    EXPECT_TRUE(responses.emplace_back().ParseFromArray(scan.frame.data(),
+                                                        static_cast<int>(scan.frame.size())));
+    replies.consume(scan.consumed);
+  }
+  return responses;
+}
+
 // What the conversations of an endpoint share.
 struct Shared {
   explicit Shared(std::size_t known = 8, EndpointKind kind = EndpointKind::kObserve,
@@ -138,15 +151,7 @@ class Peer {
     end = turn.end;
     cost = turn.cost;
     talk_.flush_acknowledgements(replies_);
-    std::vector<v1::Response> responses;
-    while (!replies_.empty()) {
-      const FrameScan scan = scan_frame(replies_.pending(), UINT32_MAX);
-      EXPECT_EQ(scan.kind, FrameScan::kFrame);
-      EXPECT_TRUE(responses.emplace_back().ParseFromArray(scan.frame.data(),
-                                                          static_cast<int>(scan.frame.size())));
-      replies_.consume(scan.consumed);
-    }
-    return responses;
+    return taken_from(replies_);
   }
   v1::Response ask(const v1::Request& request) {
     const std::vector<v1::Response> responses = ask_all({request});

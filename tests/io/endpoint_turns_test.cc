@@ -63,6 +63,16 @@ class QueryTurns : public Turns {
     turns_.charge(at(other), 5'000'000);
     turns_.charge(at(light), 0);
   }
+  // Session 0 asks little and has been answered; `much` does not, and waits for a pause to end.
+  void pause_for(std::size_t much) {
+    make_light(0, much);
+    wait(0);
+    EXPECT_TRUE(step());
+    g_stops = 1;
+    wait(much);
+    EXPECT_TRUE(step());
+    ASSERT_EQ(pauses(), 1U);
+  }
   std::uint64_t pauses() { return rig_.count(IoCounter::kTurnPauses); }
 };
 
@@ -162,13 +172,7 @@ TEST_F(QueryTurns, WhoAsksMuchPausesOnceBeforeEachTurnWhileTheThreadIsStopped) {
 }
 
 TEST_F(QueryTurns, WhoAsksLittleDoesNotWaitForThePauseOfOthers) {
-  make_light(0, 1);
-  wait(0);
-  EXPECT_TRUE(step());
-  g_stops = 1;
-  wait(1);
-  EXPECT_TRUE(step());
-  ASSERT_EQ(pauses(), 1U);
+  pause_for(1);
   wait(0);
   EXPECT_TRUE(step());
   turns_.leave(at(1));
@@ -184,13 +188,7 @@ TEST_F(QueryTurns, WithoutStopsOrWithNobodyWhoAsksLittleNobodyPauses) {
 }
 
 TEST_F(QueryTurns, CooledDownAPauseEndsAndBringsNoTurn) {
-  make_light(0, 1);
-  wait(0);
-  EXPECT_TRUE(step());
-  g_stops = 1;
-  wait(1);
-  EXPECT_TRUE(step());
-  ASSERT_EQ(pauses(), 1U);
+  pause_for(1);
   turns_.cool_down();
   rig_.io.restart();
   EXPECT_EQ(rig_.io.run(), 1U);

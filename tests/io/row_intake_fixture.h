@@ -74,15 +74,7 @@ class Intake {
   // What it is told, acknowledgements that are due included.
   std::vector<v1::Response> told() {
     rows_.acks().flush(replies_);
-    std::vector<v1::Response> responses;
-    while (!replies_.empty()) {
-      const FrameScan scan = scan_frame(replies_.pending(), UINT32_MAX);
-      EXPECT_EQ(scan.kind, FrameScan::kFrame);
-      EXPECT_TRUE(responses.emplace_back().ParseFromArray(scan.frame.data(),
-                                                          static_cast<int>(scan.frame.size())));
-      replies_.consume(scan.consumed);
-    }
-    return responses;
+    return taken_from(replies_);
   }
   v1::Response told_once() {
     const std::vector<v1::Response> all = told();

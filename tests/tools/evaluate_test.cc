@@ -123,6 +123,10 @@ TEST_F(Evaluate, APriceInItsOwnUnitsIsScoredFromItsThirdRowOn) {
   double said = 0;
   for (const auto& [name, share] : result["status"].items()) said += number(share);
   EXPECT_NEAR(said, 1, 1e-12);
+  double held = 0;
+  for (const auto& [name, share] : result["status"].items())
+    held += number(share) * number(result["status_held"].at(name));
+  EXPECT_NEAR(held, number(result["coverage"][2]["held"]), 1e-12);
   EXPECT_EQ(result["warm_up"]["due"], 100U);
   EXPECT_GT(number(result["warm_up"]["first_row"]), 25);
   EXPECT_LE(number(result["warm_up"]["first_row"]), 101);

@@ -16,6 +16,7 @@
 #include "windhover/tools/client/send_link.h"
 #include "windhover/tools/client/send_score.h"
 #include "windhover/tools/data/schema.h"
+#include "windhover/tools/data/skipped_rows.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -30,7 +31,6 @@ Time now() { return std::chrono::steady_clock::now(); }
 // memory, and a server that stalls must not make the sender grow.
 constexpr std::uint64_t kMaxOutstandingRows = 200'000;
 constexpr std::size_t kRefusalsListed = 10;
-constexpr std::uint64_t kSkippedListed = 5;
 // How long a row of a live pipe waits for others to share its frame.
 constexpr milliseconds kLongestWait{20};
 // A connection on which nothing is sent for longer is used for a question, so that the server does
@@ -45,6 +45,7 @@ class Sender {
         table_(std::make_unique<Table>(options.path, schema_.table_options())),
         encoder_(schema_, *table_),
         hashed_(schema_),
+        skipped_(options.on_skipped),
         link_(options) {
     check_schema(client_, schema_);
     report_.durable = client_.welcome().durability() == v1::DURABILITY_LOGGED;
@@ -90,7 +91,7 @@ class Sender {
       if (!table_->row_waits()) await_row();
       if (link_.reads_again() || !table_->next()) break;
       if (!encoder_.encode(*table_, row)) {
-        note_skipped(row.skipped);
+        skipped_.add(row.skipped);
         continue;
       }
       const bool first_time = rows_ >= most_rows_;
@@ -116,19 +117,9 @@ class Sender {
     batch_ = {};
     in_flight_.clear();
     ++report_.read_again;
-    report_.skipped = report_.unreadable = rows_ = 0;
+    skipped_.begin_again();
+    rows_ = 0;
     table_ = std::make_unique<Table>(options_.path, schema_.table_options());
-  }
-
-  // The first ones are said; a file that is read again has said them already.
-  void note_skipped(const EncodedRow::Skipped& row) {
-    ++report_.skipped;
-    if (!row.empty) ++report_.unreadable;
-    if (!options_.on_skipped || report_.skipped <= skipped_said_) return;
-    if (report_.skipped > kSkippedListed + 1) return;
-    skipped_said_ = report_.skipped;
-    options_.on_skipped(report_.skipped <= kSkippedListed ? row.why
-                                                          : "more rows, which are only counted");
   }
 
   // Until the next row of a pipe has come. What was read before goes out meanwhile.
@@ -246,6 +237,8 @@ class Sender {
     report_.reconnections = link_.reconnections();
     if (score_) report_.score = score_->score();
     report_.hashed = hashed_.to_json();
+    report_.skipped = skipped_.total();
+    report_.unreadable = skipped_.unreadable();
     report_.lag_p50_ns = lag_.quantile(0.5);
     report_.lag_p99_ns = lag_.quantile(0.99);
     report_.lag_max_ns = lag_.max();
@@ -257,6 +250,7 @@ class Sender {
   std::unique_ptr<Table> table_;
   RowEncoder encoder_;
   HashTallies hashed_;
+  SkippedRows skipped_;
   SendLink link_;
   Client& client_ = link_.client();
   std::optional<SendScore> score_;
@@ -267,7 +261,6 @@ class Sender {
   std::uint64_t rows_ = 0;       // of the file, read so far and not skipped
   std::uint64_t most_rows_ = 0;  // the same, before it was read again
   std::uint64_t positive_ = 0;
-  std::uint64_t skipped_said_ = 0;
   Time start_;
   std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when
   Histogram lag_;

@@ -2,6 +2,7 @@
 
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/send.h"
+#include "windhover/tools/data/skipped_rows.h"
 
 namespace windhover {
 
@@ -26,10 +27,7 @@ std::string SendReport::loss_text() const {
 
 std::string SendReport::skipped_text(const std::string& path) const {
   if (unreadable > 0) {
-    return fmt::format(
-        "{} rows of {} have a cell that cannot be read and were not sent; mend them, or say "
-        "--allow-skipped",
-        unreadable, path);
+    return unreadable_text(unreadable, path, "were not sent");
   }
   if (skipped > 0 && totals.sent == 0 && already == 0) {
     return fmt::format("every row of {} lacks a value and was skipped", path);

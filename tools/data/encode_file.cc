@@ -5,12 +5,12 @@
 #include <iterator>
 
 #include "windhover/tools/data/csv_cell.h"
+#include "windhover/tools/data/skipped_rows.h"
 #include "windhover/tools/data/table.h"
 
 namespace windhover {
 namespace {
 
-constexpr std::uint64_t kSkippedListed = 5;
 constexpr std::size_t kPiece = 64 * 1024;
 
 class Lines {
@@ -71,10 +71,7 @@ class Lines {
 
 std::string EncodeReport::trouble(std::string_view name) const {
   if (unreadable == 0) return "";
-  return fmt::format(
-      "{} rows of {} have a cell that cannot be read and were skipped; mend them, or say "
-      "--allow-skipped",
-      unreadable, name);
+  return unreadable_text(unreadable, name, "were skipped");
 }
 
 EncodeReport encode_file(const Schema& schema, const EncodeFile& file) {
@@ -83,6 +80,7 @@ EncodeReport encode_file(const Schema& schema, const EncodeFile& file) {
   Lines lines(schema, file.use);
   lines.append_header();
   EncodeReport report;
+  SkippedRows skipped(file.on_skipped);
   EncodedRow row;
   while (table.next()) {
     ++report.rows;
@@ -91,12 +89,10 @@ EncodeReport encode_file(const Schema& schema, const EncodeFile& file) {
       if (lines.is_a_piece()) lines.hand_to(file.on_lines);
       continue;
     }
-    ++report.skipped;
-    if (!row.skipped.empty) ++report.unreadable;
-    if (!file.on_skipped || report.skipped > kSkippedListed + 1) continue;
-    file.on_skipped(report.skipped <= kSkippedListed ? row.skipped.why
-                                                     : "more rows, which are only counted");
+    skipped.add(row.skipped);
   }
+  report.skipped = skipped.total();
+  report.unreadable = skipped.unreadable();
   lines.hand_to(file.on_lines);
   return report;
 }

@@ -153,7 +153,7 @@ class Schema:
     def _encoded(self, frame: Frame, observed: bool, options: list[str]) -> EncodedRows:
         data, count = cells.csv_of(frame, self._sign)
         said, notes = self._run("encode", "--frame", *options, data=data)
-        told = COUNT.search(notes)
+        told = COUNT.fullmatch(notes.splitlines()[-1] if notes else "")
         if not told or int(told[2]) != count:
             raise DaemonFailed(
                 f"the command windhover has read other rows than {count}: {notes[-200:]}"
