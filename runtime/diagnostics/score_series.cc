@@ -27,6 +27,7 @@ ScoreSeries::ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept
       threshold_(normal_quantile(1 - kFalseAlarmRate / (2.0 * dimension))),
       influence_variance_(arena.allocate<double>(dimension).data()),
       drifts_(arena.allocate<double>(dimension).data()),
+      residuals_(arena),
       influences_(arena, 1, dimension),
       scores_(arena.allocate<double>(kBatchRows * dimension).data()) {
   const auto numbers = [&] { return arena.allocate<double>(dimension).data(); };
@@ -50,6 +51,7 @@ void ScoreSeries::reset() noexcept {
   autocorrelation_ = drift_ = kNone;
   std::fill_n(influence_variance_, dimension_, 0.0);
   std::fill_n(drifts_, dimension_, kNone);
+  residuals_.reset();
   begin_pass(0);
 }
 
@@ -57,6 +59,7 @@ void ScoreSeries::visit_state(StateVisitor& visitor) noexcept {
   visitor.values(known_, autocorrelation_, drift_, newest_.rows, batch_rows_, newest_.batches);
   visitor.values(watched_, rows_since_change_);
   change_.visit_state(visitor);
+  residuals_.visit_state(visitor);
   visitor.visit(influence_variance_, dimension_);
   visitor.visit(drifts_, dimension_);
   influences_.visit_state(visitor);
@@ -69,6 +72,7 @@ void ScoreSeries::begin_pass(std::uint64_t rows) noexcept {
   batch_rows_ = 0;
   newest_.batches = 0;
   influences_.reset();
+  residuals_.begin_pass();
   change_.begin();
   for (double* sums : pass_sums()) std::fill_n(sums, dimension_, 0.0);
 }
@@ -76,11 +80,14 @@ void ScoreSeries::begin_pass(std::uint64_t rows) noexcept {
 void ScoreSeries::add(Model& model, const RowBatch& rows, const double* anchor,
                       const double* covariance, double n, double dispersion,
                       std::uint64_t left) noexcept {
+  const double noise_sd = std::sqrt(dispersion);
   for (std::size_t i = 0; i < rows.count;) {
     const std::size_t part = std::min<std::size_t>(kBatchRows - batch_rows_, rows.count - i);
     model.row_gradients(rows.part(i, part), dimension_, anchor, scores_ + batch_rows_ * dimension_);
     i += part;
-    batch_rows_ += part;
+    for (const std::uint64_t end = batch_rows_ + part; batch_rows_ < end; ++batch_rows_) {
+      residuals_.add(scores_[(batch_rows_ + 1) * dimension_ - 1] / noise_sd);
+    }
     if (batch_rows_ < kBatchRows) break;
     batch_rows_ = 0;
     add_batch();
@@ -129,6 +136,7 @@ void ScoreSeries::add_influence(const double* covariance, double scale,
 }
 
 void ScoreSeries::end_pass() noexcept {
+  residuals_.conclude();
   if (influences_.count() < kLeastBatches || newest_.batches < 2) {
     watched_ = kNobody;
     rows_since_change_ = 0;

@@ -10,6 +10,7 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/diagnostics/change_point.h"
+#include "windhover/runtime/diagnostics/residual_pairs.h"
 #include "windhover/samplers/estimates/dyadic_batches.h"
 #include "windhover/samplers/models/model.h"
 
@@ -43,7 +44,7 @@ class ScoreSeries {
   // Rows of the pass that have left before their turn: where a change is looked for begins after
   // them.
   void skip_rows() noexcept { change_.begin(); }
-  // Draws the conclusions. A window that is too small leaves things as they were.
+  // Draws the conclusions. A window that is too small for one leaves that as it was.
   void end_pass() noexcept;
 
   bool known() const noexcept { return known_; }
@@ -58,6 +59,9 @@ class ScoreSeries {
   // known().
   double autocorrelation() const noexcept { return autocorrelation_; }
   bool autocorrelated() const noexcept { return autocorrelation_ > kHarmlessAutocorrelation; }
+  // Whether the rows depend on one another: by the above, or by what neighbours' scores for the
+  // last parameter, a constant's where there is one, have in common, which is known of fewer rows.
+  bool rows_depend() const noexcept { return autocorrelated() || residuals_.alike(); }
 
   // Mean influence of the newest tenth of the rows less that of the others, in standard deviations,
   // for the parameter where that is largest. Dependent rows alone do not make it large. NaN when
@@ -121,6 +125,7 @@ class ScoreSeries {
   double* influence_variance_;
   double* drifts_;
 
+  ResidualPairs residuals_;
   DyadicBatches influences_;  // of batches of kBatchRows rows
   Products pairs_;
   Products batches_;

@@ -72,7 +72,7 @@ void SinglePassLearner::publish() noexcept {
   Evidence e;
   e.sampling = sampling;
   e.drifting = pass_.scores().drifting();
-  e.dependent_rows = pass_.scores().autocorrelated();
+  e.dependent_rows = pass_.scores().rows_depend();
   e.not_definite = estimator_.refresh_failed();
   e.chains_lost = loss_.remembered(record_.relaxations());
   e.law_smallest = ratio.law_smallest;

@@ -35,7 +35,7 @@ void WindowLearner::publish() noexcept {
   p.drift_onset = pass.drift_onset();
   p.drift_onset_time_ns = p.drift_onset == 0 ? 0 : row_times_.time_of(p.drift_onset);
   e.drifting = pass.scores().drifting();
-  e.dependent_rows = pass.scores().autocorrelated();
+  e.dependent_rows = pass.scores().rows_depend();
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
   e.misfit = misfits(p.misspecification_index, estimator_.checks().effective_rows()) ||

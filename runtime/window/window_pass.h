@@ -56,7 +56,7 @@ class WindowPass {
 
   // Between sweeps.
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.section("window pass", 3);
+    visitor.section("window pass", 4);
     visitor.values(position_, end_, drift_onset_);
     if (aged_) visitor.value(scores_from_);
     scores_.visit_state(visitor);
