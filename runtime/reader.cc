@@ -68,6 +68,10 @@ void EngineLayout::stamp(const Posterior& posterior, Provenance& provenance) noe
   } else if (provenance.status == PosteriorStatus::kOk && scorer != nullptr && scorer->failing()) {
     provenance.status = PosteriorStatus::kDegraded;
     provenance.reason = StatusReason::kPredictive;
+  } else if (provenance.status == PosteriorStatus::kOk && scorer != nullptr &&
+             posterior.few_in_order && !scorer->borne_out()) {
+    provenance.status = PosteriorStatus::kDegraded;
+    provenance.reason = StatusReason::kDependentRows;
   }
 }
 

@@ -40,6 +40,7 @@ void Posterior::copy_from(const Posterior& other) noexcept {
   dispersion = other.dispersion;
   dispersion_relative_sd = other.dispersion_relative_sd;
   noise = other.noise;
+  few_in_order = other.few_in_order;
   made_ns = other.made_ns;
   provenance = other.provenance;
 }
@@ -51,6 +52,7 @@ void Posterior::visit_state(StateVisitor& visitor) noexcept {
     return visit_provenance(visitor, provenance);
   }
   noise.visit_state(visitor);
+  visitor.value(few_in_order);
   visitor.visit(mean, dimension);
   for (double* column : parameters.all()) visitor.visit(column, dimension);
   visitor.visit(deviations, std::size_t{dimension} * draws);

@@ -91,6 +91,9 @@ struct Posterior {
   double dispersion = 1;
   double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
   NoiseMixture noise;                 // of y, in place of these two where there is any
+  // Of few rows, and they come in an order (diagnostics/row_order.h): what is predicted has to be
+  // borne out first.
+  bool few_in_order = false;
   std::int64_t made_ns = 0;
   Provenance provenance;
 };

@@ -43,6 +43,7 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   posterior.dispersion_relative_sd =
       estimator.dispersion().relative_sd(estimator.laplace().weight());
   posterior.noise = {};
+  posterior.few_in_order = false;
   describe_provenance(posterior, estimator, model, scores);
   return posterior;
 }
@@ -79,7 +80,7 @@ void Publisher::describe_chance(Posterior& posterior) const noexcept {
 }
 
 void Publisher::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("snapshot", 6);
+  visitor.section("snapshot", 7);
   const std::int64_t now = clock_.now_ns();
   std::int64_t age = now - last_ns_;
   visitor.values(snapshot_id_, age);

@@ -32,6 +32,7 @@ void CalibrationCheck::add(const Outcome& outcome) noexcept {
   gain[next++] = std::min(outcome.tempered.half - outcome.tempered.three_quarters, kMost);
   gain[next++] = std::min(outcome.tempered.twice - outcome.tempered.five_quarters, kMost);
   const bool stays = stays_on(gain);
+  borne_out_.store(++rows_ >= kLeastRows && !stays, std::memory_order_relaxed);
   failing_.store(failing() ? stays : goes_off(gain), std::memory_order_relaxed);
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace windhover {
 
@@ -18,7 +19,7 @@ namespace windhover {
 // predictions are near enough, and as to the forecast right, the sum of all R grows by their number
 // a row at most on average, so that it comes to kRows times that once in kRows rows or less often,
 // however often one looks.
-// One thread; failing() from any.
+// One thread; failing() and borne_out() from any.
 class CalibrationCheck {
  public:
   static constexpr double kRows = 1e6;  // between two false alarms, at least, on average
@@ -40,6 +41,10 @@ class CalibrationCheck {
   // From the alarm on until little speaks for it any more.
   bool failing() const noexcept { return failing_.load(std::memory_order_relaxed); }
 
+  // Whether there were kLeastRows outcomes, and little speaks for any alternative now.
+  static constexpr std::uint64_t kLeastRows = 20;
+  bool borne_out() const noexcept { return borne_out_.load(std::memory_order_relaxed); }
+
  private:
   static constexpr std::size_t kAlternatives = 10;
 
@@ -51,7 +56,9 @@ class CalibrationCheck {
   // Since something speaks for the alternative most: 0 to twice the threshold, so that what has
   // long been wrong can be right again within 1,000 rows that judge.
   std::array<double, kAlternatives> log_ratio_{};
+  std::uint64_t rows_ = 0;
   std::atomic<bool> failing_{false};
+  std::atomic<bool> borne_out_{false};
 };
 
 }  // namespace windhover

@@ -55,6 +55,7 @@ class Prequential {
   double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing
   double recent_conformal_coverage() const noexcept;  // likewise
   bool failing() const noexcept { return check_.failing(); }
+  bool borne_out() const noexcept { return check_.borne_out(); }
   // What an answer from this posterior is good for, however many it has given.
   OutcomeUse use_of(const Posterior& posterior) const noexcept;
   // Where conformal intervals end.

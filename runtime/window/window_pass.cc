@@ -11,10 +11,12 @@ WindowPass::WindowPass(Arena& arena, const EngineConfig& config, const WindowCur
       aged_(weighs_ages(config.horizon)),
       sweeps_noise_(config.sampler.noise_estimator == NoiseEstimator::kWindowSweep),
       scores_(arena, config.model.dimension()),
+      order_(arena, RowLayout(config.model)),
       repeats_(arena, keeps_window(config.horizon) ? rows_in_memory(config) : 1) {}
 
 void WindowPass::reset() noexcept {
   forget_scores();
+  order_.reset();
   repeats_.reset();
 }
 
@@ -23,6 +25,7 @@ void WindowPass::begin(std::uint64_t end) noexcept {
   const std::uint64_t series = cursor_.ages().series_rows();
   scores_from_ = end - std::min(end, series);
   scores_.begin_pass(std::min(cursor_.rows(), series));
+  order_.begin_pass();
   repeats_.begin_pass();
   position_ = cursor_.first();
   end_ = end;
@@ -51,6 +54,7 @@ void WindowPass::sum_curvature(Terms terms, LearnerWorker& worker) noexcept {
           terms == Terms::kThird ? estimator_.laplace().covariance() : nullptr;
       estimator_.sums().pass().add(*worker.model, batch, covariance);
     }
+    if (cursor_.head() < RowOrder::kFewRows) order_.add(batch);
     repeats_.add(cursor_.layout(), batch);
   });
 }
@@ -74,6 +78,7 @@ void WindowPass::sum_noise(const double* at, LearnerWorker& worker) noexcept {
 
 void WindowPass::conclude_scores() noexcept {
   scores_.end_pass();
+  order_.conclude();
   const std::uint64_t rows = scores_.rows_since_change();
   drift_onset_ = rows == 0 ? 0 : end_ - std::min(rows, end_);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
+#include "windhover/runtime/diagnostics/row_order.h"
 #include "windhover/runtime/diagnostics/score_series.h"
 #include "windhover/runtime/learning/estimator.h"
 #include "windhover/runtime/learning/learner_worker.h"
@@ -60,6 +61,7 @@ class WindowPass {
     visitor.values(position_, end_, drift_onset_);
     if (aged_) visitor.value(scores_from_);
     scores_.visit_state(visitor);
+    order_.visit_state(visitor);
     repeats_.visit_state(visitor);
   }
 
@@ -68,6 +70,8 @@ class WindowPass {
     drift_onset_ = 0;
   }
   const ScoreSeries& scores() const noexcept { return scores_; }
+  // Whether rows come in an order, by the last pass over few.
+  bool in_order() const noexcept { return order_.in_order(); }
   RepeatedRows& repeats() noexcept { return repeats_; }
   const RepeatedRows& repeats() const noexcept { return repeats_; }
 
@@ -92,6 +96,7 @@ class WindowPass {
   bool aged_;          // rows count by their age
   bool sweeps_noise_;  // NoiseEstimator::kWindowSweep
   ScoreSeries scores_;
+  RowOrder order_;
   RepeatedRows repeats_;
   std::uint64_t position_ = 0;  // next row
   std::uint64_t end_ = 0;

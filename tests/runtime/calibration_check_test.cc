@@ -57,6 +57,23 @@ double pit_of(std::mt19937_64& random, double factor) {
   return 0.5 * std::erfc(-normal(random) / factor / std::numbers::sqrt2);
 }
 
+// 20 outcomes, and not while they are against it: ten of 30 outside of 90 % intervals are 10
+// ln(0.22 / 0.13) - 20 ln(0.87 / 0.78) = 3.1 nats for 78 %.
+TEST(CalibrationCheck, IsBorneOutByTwentyOutcomes) {
+  CalibrationCheck check;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(check.borne_out()) << i;
+    check.add({0.025 + 0.05 * i, 0, {}});
+  }
+  EXPECT_TRUE(check.borne_out());
+  CalibrationCheck against;
+  for (int i = 0; i < 30; ++i) against.add({i % 3 == 0 ? 0.01 : 0.3, 0, {}});
+  EXPECT_FALSE(against.borne_out());
+  EXPECT_FALSE(against.failing());
+  for (int i = 0; i < 40; ++i) against.add({0.025 + 0.05 * (i % 20), 0, {}});
+  EXPECT_TRUE(against.borne_out());
+}
+
 TEST(CalibrationCheck, SeesIntervalsThatAreTooNarrowOrTooWide) {
   for (const double factor : {0.6, 1.7}) {
     std::mt19937_64 random(3);
