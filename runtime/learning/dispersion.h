@@ -34,7 +34,8 @@ class Dispersion {
   void start_over() noexcept { value_ = initial_; }
   // A learned dispersion is no less: below 1e-12 of the targets' variance the prior is lost beside
   // the data where features depend on each other.
-  void set_target_variance(double variance) noexcept { least_ = 1e-12 * variance; }
+  void set_target_variance(double variance) noexcept { least_ = kRounding * variance; }
+  double target_variance() const noexcept { return least_ / kRounding; }
 
   double value() const noexcept { return value_; }
   // What minus the log-likelihood of unit dispersion is divided by.
@@ -74,6 +75,8 @@ class Dispersion {
   }
 
  private:
+  static constexpr double kRounding = 1e-12;
+
   enum class Kind : std::uint8_t { kNone, kDivides, kOverdispersion, kOdds };
 
   static Kind kind_of(const ModelConfig& model) noexcept;

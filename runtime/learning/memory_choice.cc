@@ -180,7 +180,7 @@ MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
 NoiseMixture MemoryChoice::noise() const noexcept {
   if (!normal() || !estimator_.dispersion().learned()) return {};
   const Numbers variances = dispersions();
-  return noise_.mixture({variances.data(), count_});
+  return noise_.mixture({variances.data(), count_}, estimator_.dispersion().target_variance());
 }
 
 void MemoryChoice::fill_normals() noexcept {

@@ -132,20 +132,26 @@ void NoiseScales::add_to_far(const PredictiveResidual& row, double likely) noexc
   far.variance_of = std::min(far.variance_of + weight, kFarRemembered);
 }
 
-NoiseMixture NoiseScales::mixture(std::span<const double> variances) const noexcept {
+NoiseMixture NoiseScales::mixture(std::span<const double> variances,
+                                  double of_targets) const noexcept {
+  constexpr double kRounding = 1e-9;
   std::array<Part, kMost> parts;
   std::size_t count = variances.size();
   const double share = far_.share();
   for (std::size_t i = 0; i < count; ++i) parts[i] = {variances[i], (1 - share) * weights_[i]};
   std::ranges::sort(std::span(parts).first(count), {}, &Part::variance);
-  for (; count + 1 > NoiseMixture::kMost; --count) merge_neighbours(parts.data(), count);
+  const double far = far_variance(variances);
+  const bool perfect = far < kRounding * of_targets;
+  const std::size_t most = NoiseMixture::kMost - (perfect ? 2 : 1);
+  for (; count > most; --count) merge_neighbours(parts.data(), count);
   NoiseMixture mixture;
   const auto add = [&mixture](const Part& part) {
     mixture.variance[mixture.components] = part.variance;
     mixture.weight[mixture.components++] = part.weight;
   };
   for (std::size_t i = 0; i < count; ++i) add(parts[i]);
-  add({far_variance(variances), share});
+  add({far, perfect ? 0.5 * share : share});
+  if (perfect) add({of_targets, 0.5 * share});
   return mixture;
 }
 

@@ -41,8 +41,10 @@ class NoiseScales {
     far_ = next_far_;
   }
 
-  // What is served while the variances are these.
-  NoiseMixture mixture(std::span<const double> variances) const noexcept;
+  // What is served while the variances are these. Where all that is left of targets of this
+  // variance is rounding, half of the far rows are as far off as those are from one another: of
+  // many equal targets, or ones explained perfectly, none tells how far off the first other is.
+  NoiseMixture mixture(std::span<const double> variances, double of_targets) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 

@@ -56,7 +56,7 @@ TEST(NoiseScales, MixesByFixedShare) {
     far_variance += (row.square() - far_variance) * likely / (far_weight + likely);
     far_weight += likely;
   }
-  const NoiseMixture mixture = scales.mixture(kThree);
+  const NoiseMixture mixture = scales.mixture(kThree, 0);
   ASSERT_EQ(mixture.components, 4u);
   const double usual = 1 - far_rows / rows;
   EXPECT_NEAR(mixture.weight[3], 1 - usual, 1e-12);
@@ -90,7 +90,7 @@ TEST(NoiseScales, AnOutlyingRowCostsWhatTheWidestSays) {
   EXPECT_LT(scales.loss(row_of(2'500)), widest + std::log(3 / kShare) + 1e-3) << "far rows' share";
   // Too far for any: nothing is infinite, and the next row is predicted as ever.
   scales.begin_take(kThree);
-  const double far = scales.mixture(kThree).variance[3];
+  const double far = scales.mixture(kThree, 0).variance[3];
   EXPECT_NEAR(scales.loss(row_of(1e9)), 0.5 * 1e9 / far, 50);
   scales.begin_take(kThree);
   scales.add(row_of(1e300));
@@ -120,7 +120,7 @@ TEST(NoiseScales, FarRowsAreLearned) {
   }
   // kShare gives a hundredth of a row's weight away, and the far rows' variance is known to 14 %.
   EXPECT_LT(lost, 0.01);
-  const NoiseMixture mixture = scales.mixture(kThree);
+  const NoiseMixture mixture = scales.mixture(kThree, 0);
   ASSERT_EQ(mixture.components, 4u);
   EXPECT_NEAR(mixture.weight[3], 0.01, 0.006) << "50 in 5,000, and 7 by chance";
   EXPECT_GT(mixture.variance[3], 400);
@@ -128,7 +128,7 @@ TEST(NoiseScales, FarRowsAreLearned) {
   scales.begin_take(kThree);
   scales.add(row_of(2'500));
   scales.end_take();
-  const NoiseMixture after = scales.mixture(kThree);
+  const NoiseMixture after = scales.mixture(kThree, 0);
   EXPECT_NEAR(after.weight[0], mixture.weight[0], 0.03);
 }
 
@@ -147,7 +147,7 @@ TEST(NoiseScales, OneRowBeyondAllIsNotBelieved) {
   learn(1e60);
   for (Index i = 2'000; i < 3'000; ++i) learn(z[i] * z[i]);
   EXPECT_NEAR(scales.loss(row_of(1)), before, 0.002);
-  const NoiseMixture mixture = scales.mixture(kThree);
+  const NoiseMixture mixture = scales.mixture(kThree, 0);
   EXPECT_LE(mixture.variance[3], 1e4 * kThree[2]);
   EXPECT_LT(mixture.weight[3], 0.001);
 }
@@ -163,7 +163,7 @@ TEST(NoiseScales, FarRowsThatThereAreNotCostLittle) {
   for (Index i = 0; i < z.size(); ++i) {
     const PredictiveResidual row = row_of(z[i] * z[i]);
     scales.begin_take(kThree);
-    const NoiseMixture mixture = scales.mixture(kThree);
+    const NoiseMixture mixture = scales.mixture(kThree, 0);
     double without = 0;
     for (std::size_t k = 0; k < kThree.size(); ++k) {
       without += mixture.weight[k] / (1 - mixture.weight[3]) * density(row.square(), kThree[k]);
@@ -187,8 +187,8 @@ TEST(NoiseScales, WeightIsANumberOfRows) {
   ten.add(row_of(4, 0, 10));
   once.end_take();
   ten.end_take();
-  const NoiseMixture a = once.mixture(kThree);
-  const NoiseMixture b = ten.mixture(kThree);
+  const NoiseMixture a = once.mixture(kThree, 0);
+  const NoiseMixture b = ten.mixture(kThree, 0);
   // Ten shares against one: at most ten times what one gives away.
   for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(a.weight[k], b.weight[k], 10 * kShare);
 }
@@ -204,7 +204,7 @@ TEST(NoiseScales, NeighboursAreSaidAsOne) {
   scales.begin_take(variances);
   scales.add(row_of(1));
   scales.end_take();
-  const NoiseMixture mixture = scales.mixture(variances);
+  const NoiseMixture mixture = scales.mixture(variances, 0);
   ASSERT_EQ(mixture.components, NoiseMixture::kMost);
   double total = 0;
   for (std::size_t i = 0; i < mixture.components; ++i) {
@@ -227,6 +227,25 @@ TEST(NoiseScales, NeighboursAreSaidAsOne) {
   const double usual = (mixture.mean() - far) / (1 - mixture.weight[5]);
   // A row of square 1 is hardly a far one, as all memories say alike.
   EXPECT_NEAR(usual, (1 - kShare) * mean / mass + kShare * even, 1e-3);
+}
+
+// Targets of variance 1 that are explained down to rounding: half of the far rows are as far off as
+// the targets are from one another, and the shares are what they are.
+TEST(NoiseScales, PerfectFitsLeaveRoomForASurprise) {
+  NoiseScales scales;
+  constexpr std::array kEqual = {1e-12, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12};
+  scales.reset(kEqual.size());
+  const NoiseMixture usual = scales.mixture(kEqual, 1e-6);
+  const NoiseMixture perfect = scales.mixture(kEqual, 1);
+  ASSERT_LE(perfect.components, NoiseMixture::kMost);
+  const std::size_t last = perfect.components - 1;
+  EXPECT_EQ(perfect.variance[last], 1);
+  EXPECT_EQ(perfect.weight[last], perfect.weight[last - 1]);
+  EXPECT_NEAR(2 * perfect.weight[last], usual.weight[usual.components - 1], 1e-15);
+  EXPECT_EQ(perfect.variance[last - 1], usual.variance[usual.components - 1]);
+  double sum = 0;
+  for (std::size_t i = 0; i <= last; ++i) sum += perfect.weight[i];
+  EXPECT_NEAR(sum, 1, 1e-12);
 }
 
 }  // namespace
