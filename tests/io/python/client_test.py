@@ -140,7 +140,11 @@ def test_draws_are_handed_to_arviz_as_it_takes_them(daemon, rows, monkeypatch, v
     assert np.array_equal(given["posterior"]["theta"], draws.theta[np.newaxis])
     assert given["coords"] == {"parameter": ["x1", "x2", "x3", "intercept"]}
     assert given["dims"] == {"theta": ["parameter"]}
-    assert data["posterior"].attrs["status"] == str(draws.status)
+    said = data["posterior"].attrs
+    assert said["status"] == str(draws.status) and said["inference_library"] == "windhover"
+    assert "posterior()" in said["comment"]
+    given["posterior"]["theta"][:] = 0
+    assert draws.theta.any()  # a copy
 
 
 def test_a_posterior_that_is_not_ok_is_warned_of_where_it_was_asked_for(daemon, rows):

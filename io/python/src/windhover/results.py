@@ -290,15 +290,20 @@ class Draws(Answer):
         """ArviZ InferenceData: `posterior` has theta, with the coordinate `parameter`. Needs ArviZ.
 
         The draws are those of all chains mixed, as one chain: take `ess_bulk` and `r_hat` from
-        `posterior()`, not from ArviZ.
+        `posterior()`, not from ArviZ. A copy, whose attributes say that, and the status.
         """
         import arviz
 
-        groups = {"posterior": {"theta": self.theta[np.newaxis]}}
+        groups = {"posterior": {"theta": self.theta[np.newaxis].copy()}}
         named = {"coords": {"parameter": list(self.names)}, "dims": {"theta": ["parameter"]}}
         if int(arviz.__version__.split(".")[0]) >= 1:
             data = arviz.from_dict(groups, **named)
         else:
             data = arviz.from_dict(**groups, **named)
-        data["posterior"].attrs.update(status=str(self.status), reason=str(self.reason))
+        data["posterior"].attrs.update(
+            status=str(self.status),
+            reason=str(self.reason),
+            inference_library="windhover",
+            comment="draws of all chains mixed, as one chain: ess and r_hat are posterior()'s",
+        )
         return data
