@@ -52,6 +52,10 @@ std::string reason_text(const Provenance& p) {
           p.drift_onset_time_ns == 0 ? std::string()
                                      : fmt::format(", {} UTC", time_text(p.drift_onset_time_ns)));
     case StatusReason::kDependentRows:
+      if (std::isnan(p.score_autocorrelation)) {
+        return "few rows, in an order or alike where they are neighbours: those to come may be "
+               "unlike them";
+      }
       return fmt::format(
           "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust, sd is too "
           "small",

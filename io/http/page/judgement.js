@@ -22,7 +22,9 @@ const kReasons = {
   DRIFT: (p) => [
     `The newest tenth of the window differs from the rest by more than chance allows: ${n(p, "drift_score")} standard deviations${number(p.drift_onset ?? 0) > 0 ? `, since about row ${whole(number(p.drift_onset))}` : ""}.`,
     "Find out what changed at the source. If the change is real and will stay, a shorter window (engine.window_size) or horizon = \"forgetting\" follows it faster."],
-  DEPENDENT_ROWS: (p) => [
+  DEPENDENT_ROWS: (p) => Number.isNaN(number(p.score_autocorrelation)) ? [
+    "There are few rows yet, and they come in an order, or neighbouring ones are alike: those to come may be unlike them.",
+    "Nothing, if rows keep coming: what is predicted is compared with them. If all rows are there, shuffle them, or add columns that explain what neighbouring rows share."] : [
     `Rows that follow one another are alike, so they tell less than independent ones: their scores vary ${n(p, "score_autocorrelation")} times as much as they should.`,
     "Read the column “sd robust”, which allows for it. Look for rows sent twice, or add columns that explain what neighbouring rows share."],
   NETWORK: () => [
