@@ -62,7 +62,7 @@ void SinglePassLearner::publish() noexcept {
   replay_ratio_.update(cursor_.head(), cursor_.rows(), 0);
   const Consistency::Ratio& ratio = record_.ratio();
   Provenance& p = posterior.provenance;
-  posterior.few_in_order = cursor_.head() < RowOrder::kFewRows && pass_.in_order();
+  posterior.few_in_order = pass_.few_in_order();
   p.sequence = refreshed_position_;
   p.n_seen = cursor_.head();
   const auto n = static_cast<std::uint64_t>(std::lround(estimator_.laplace().n()));

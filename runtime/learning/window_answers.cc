@@ -31,7 +31,7 @@ void WindowLearner::publish() noexcept {
   p.n_seen = cursor_.head();
   p.n_eff =
       std::min(cursor_.head(), static_cast<std::uint64_t>(std::lround(estimator_.laplace().n())));
-  posterior.few_in_order = cursor_.head() < RowOrder::kFewRows && pass.in_order();
+  posterior.few_in_order = pass.few_in_order();
   p.repeated_rows = pass.repeats().share();
   p.drift_onset = pass.drift_onset();
   p.drift_onset_time_ns = p.drift_onset == 0 ? 0 : row_times_.time_of(p.drift_onset);

@@ -70,8 +70,10 @@ class WindowPass {
     drift_onset_ = 0;
   }
   const ScoreSeries& scores() const noexcept { return scores_; }
-  // Whether rows come in an order, by the last pass over few.
-  bool in_order() const noexcept { return order_.in_order(); }
+  // Whether there are few rows, and they come in an order, by the last pass.
+  bool few_in_order() const noexcept {
+    return cursor_.head() < RowOrder::kFewRows && order_.in_order();
+  }
   RepeatedRows& repeats() noexcept { return repeats_; }
   const RepeatedRows& repeats() const noexcept { return repeats_; }
 
