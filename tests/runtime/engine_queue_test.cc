@@ -42,7 +42,8 @@ struct Engines {
     }
   }
 
-  RealClock clock;
+  // Of the machine's time would depend when an answer is made, which ends a turn.
+  ManualClock clock{1};
   std::vector<MappedBlock> blocks;
   std::vector<Engine*> all;
   std::vector<EngineQueue::Entry> entries;
