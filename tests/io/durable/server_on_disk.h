@@ -70,7 +70,11 @@ class ServerLife {
     EXPECT_EQ(server_->start(), Status::kOk);
     learner_ = std::thread([this] {
       IdleStrategy idle;
-      while (!done_) idle.idle(engine_->poll(64));
+      while (!done_) {
+        const int rounds = engine_->poll(64);
+        if (rounds == 0) ++rests_;
+        idle.idle(rounds);
+      }
     });
   }
   ~ServerLife() { (void)end(false); }
@@ -95,19 +99,25 @@ class ServerLife {
   Engine& engine() { return *engine_; }
   SteppedClock& clock() { return clock_; }
 
-  // Until all rows are in an answer, and chains have made draws of it.
+  // Until all rows are in an answer, chains have made draws of it, and the learner has nothing more
+  // to do: the first such answer may be of a refresh that the next one betters.
   std::vector<ParameterSummary> settled(std::uint64_t rows) {
     Client client;
     EXPECT_EQ(client.connect(query()), Status::kOk) << client.error_text();
     std::vector<ParameterSummary> summaries;
     Provenance provenance;
-    EXPECT_TRUE(eventually([&] {
+    const auto answered = [&] {
       return ok(client.posterior(summaries, provenance)) && provenance.sequence >= rows &&
              provenance.status != PosteriorStatus::kWarmingUp &&
              provenance.status != PosteriorStatus::kRecovering;
-    })) << "sequence "
-        << provenance.sequence << " " << to_string(provenance.status) << " "
+    };
+    EXPECT_TRUE(eventually(answered))
+        << "sequence " << provenance.sequence << " " << to_string(provenance.status) << " "
         << to_string(provenance.reason);
+    // Of two, the second began after the answer.
+    const std::uint64_t rests = rests_ + 2;
+    EXPECT_TRUE(eventually([&] { return rests_ >= rests; }));
+    EXPECT_TRUE(answered());
     return summaries;
   }
   // Asks for a checkpoint and waits for it.
@@ -124,6 +134,7 @@ class ServerLife {
   Engine* engine_;
   std::unique_ptr<Server> server_;
   std::atomic<bool> done_{false};
+  std::atomic<std::uint64_t> rests_{0};  // polls that found nothing to do
   std::thread learner_;
   std::string error_;
   int error_number_ = 0;

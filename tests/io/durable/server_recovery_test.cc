@@ -174,12 +174,17 @@ TEST(ServerRecovery, WhatADrawnProducerHadSentIsNeverLearnedTwice) {
   }
 }
 
+// Without a checkpoint a learner finds its units anew, and with them its prior, from as many rows as
+// were there by the end of its cold start: by how they came. Given ones are the same in both lives.
 TEST(ServerRecovery, WithoutACheckpointTheLogBringsBackEveryRowAndProducer) {
   const ServerConfig config = server_on_disk(new_folder());
+  EngineConfig engine = engine_on_disk();
+  engine.standardize = Standardize::kOff;
+  engine.standardize_target = Standardize::kOff;
   std::uint64_t instance = 0;
   std::vector<ParameterSummary> before;
   {
-    ServerLife life(config);
+    ServerLife life(config, engine);
     ASSERT_TRUE(life.opens()) << life.error();
     instance = life.server().models().instance_id();
     for (const std::uint64_t producer : {7U, 8U}) {
@@ -189,7 +194,7 @@ TEST(ServerRecovery, WithoutACheckpointTheLogBringsBackEveryRowAndProducer) {
     }
     before = life.settled(kRows);
   }
-  ServerLife life(config);
+  ServerLife life(config, engine);
   ASSERT_TRUE(life.opens()) << life.error();
   EXPECT_EQ(life.server().models().instance_id(), instance);
   EXPECT_EQ(standing(life, 7).next(), kRows / 2);
