@@ -141,10 +141,9 @@ void MemoryChoice::compare_normal(const RowBatch& batch, Model& model, Numbers& 
   std::array<Residuals, kMost> of;
   for (std::uint32_t i = 0; i < count_; ++i) {
     memories_[i]->residuals(batch, model, of[i].data());
-    for (PredictiveResidual& row : std::span(of[i]).first(batch.count)) {
-      row.weight *= estimator_.done().weight_ratio();
-      losses[i] += row.weight * noise_.loss(row);
-    }
+    const std::span<PredictiveResidual> rows = std::span(of[i]).first(batch.count);
+    for (PredictiveResidual& row : rows) row.weight *= estimator_.done().weight_ratio();
+    losses[i] += noise_.loss(rows);
   }
   const Numbers believed = weights();
   for (std::size_t row = 0; row < batch.count; ++row) noise_.add(averaged(of, believed, row));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "windhover/samplers/kernels/kernels.h"
+
 namespace windhover {
 
 namespace {
@@ -54,51 +56,68 @@ void NoiseScales::begin_take(std::span<const double> variances) noexcept {
   count_ = variances.size();
   std::ranges::copy(variances, variances_.begin());
   variances_[count_] = far_variance(variances);
-  share_ = far_.share();
+  shares_[count_] = far_.share();
+  for (std::size_t i = 0; i < count_; ++i) shares_[i] = (1 - shares_[count_]) * weights_[i];
   next_ = weights_;
   next_far_ = far_;
   if (next_far_.variance == 0) next_far_.variance = variances_[count_];
 }
 
-double NoiseScales::loss(const PredictiveResidual& row) const noexcept {
+double NoiseScales::loss(std::span<const PredictiveResidual> rows) const noexcept {
+  constexpr std::size_t kAtOnce = 8;
   constexpr double kUnderflow = 1e-290;
-  const auto density = [&](std::size_t i) {
-    const double precision = 1 / (variances_[i] + row.variance);
-    return std::sqrt(precision) * std::exp(-0.5 * precision * row.square());
-  };
+  std::array<double, kAtOnce> squares;
+  std::array<double, kAtOnce> added;
+  std::array<double, kAtOnce> density;
   double sum = 0;
-  for (std::size_t i = 0; i < count_; ++i) sum += weights_[i] * density(i);
-  sum = (1 - share_) * sum + share_ * density(count_);
-  if (sum > kUnderflow) return -std::log(sum);
-  // So far off for all that one alone counts.
+  for (std::size_t first = 0; first < rows.size(); first += kAtOnce) {
+    const auto some = rows.subspan(first, std::min(kAtOnce, rows.size() - first));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      squares[i] = some[i].square();
+      added[i] = some[i].variance;
+    }
+    kernels().normal_mixture(squares.data(), added.data(), some.size(), variances_.data(),
+                             shares_.data(), count_ + 1, density.data());
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const double loss = density[i] > kUnderflow ? -std::log(density[i]) : far_loss(some[i]);
+      sum += some[i].weight * loss;
+    }
+  }
+  return sum;
+}
+
+double NoiseScales::far_loss(const PredictiveResidual& row) const noexcept {
   double least = HUGE_VAL;
   for (std::size_t i = 0; i <= count_; ++i) {
-    const double weight = i < count_ ? (1 - share_) * weights_[i] : share_;
-    if (!(weight > 0)) continue;
+    if (!(shares_[i] > 0)) continue;
     const double variance = variances_[i] + row.variance;
-    least =
-        std::min(least, 0.5 * (std::log(variance) + row.square() / variance) - std::log(weight));
+    least = std::min(least,
+                     0.5 * (std::log(variance) + row.square() / variance) - std::log(shares_[i]));
   }
   return least;
 }
 
 void NoiseScales::add(const PredictiveResidual& row) noexcept {
-  std::array<double, kMost + 1> logs;
-  double largest = -HUGE_VAL;
+  std::array<double, kMost + 1> precisions;
+  double nearest = HUGE_VAL;
   for (std::size_t i = 0; i <= count_; ++i) {
-    const double variance = variances_[i] + row.variance;
-    logs[i] = -0.5 * (std::log(variance) + row.square() / variance);
-    largest = std::max(largest, logs[i]);
+    precisions[i] = 1 / (variances_[i] + row.variance);
+    nearest = std::min(nearest, row.square() * precisions[i]);
   }
   // Too far off to compute with: it says nothing.
-  if (!std::isfinite(largest)) return;
+  if (!std::isfinite(nearest)) return;
+  // Times what makes the nearest one's exponent 0.
+  const auto density = [&](std::size_t i) {
+    return std::sqrt(precisions[i]) * std::exp(0.5 * (nearest - row.square() * precisions[i]));
+  };
+  const double share = shares_[count_];
   // Each memory says: a row of mine, or else a far one. So a far row moves no weights.
-  const double far = share_ * std::exp(logs[count_] - largest);
+  const double far = share * density(count_);
   Numbers said;
   double most = 0;
   double mean = 0;
   for (std::size_t i = 0; i < count_; ++i) {
-    said[i] = (1 - share_) * std::exp(logs[i] - largest) + far;
+    said[i] = (1 - share) * density(i) + far;
     most = std::max(most, said[i]);
     mean += next_[i] * said[i];
   }
@@ -106,7 +125,8 @@ void NoiseScales::add(const PredictiveResidual& row) noexcept {
   add_to_far(row, std::min(1.0, far / mean));
   double sum = 0;
   for (std::size_t i = 0; i < count_; ++i) {
-    sum += next_[i] *= std::pow(said[i] / most, row.weight);
+    const double likely = said[i] / most;
+    sum += next_[i] *= row.weight == 1 ? likely : std::pow(likely, row.weight);
   }
   for (std::size_t i = 0; i < count_; ++i) {
     next_[i] = (1 - kShare) * next_[i] / sum + kShare / static_cast<double>(count_);

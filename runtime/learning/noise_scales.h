@@ -31,8 +31,8 @@ class NoiseScales {
   void reset(std::size_t count) noexcept;
   // Rows come that were predicted while the variances were these.
   void begin_take(std::span<const double> variances) noexcept;
-  // -log of the density of one row, up to a constant.
-  double loss(const PredictiveResidual& row) const noexcept;
+  // -log of the density of rows, each times its weight, up to a constant. O(count) a row.
+  double loss(std::span<const PredictiveResidual> rows) const noexcept;
   // A row of the take as it was predicted by the posterior that is served. Its weight: how many
   // equal rows it tells as much as, 1 on average or less.
   void add(const PredictiveResidual& row) noexcept;
@@ -70,16 +70,18 @@ class NoiseScales {
   };
 
   double far_variance(std::span<const double> variances) const noexcept;
+  // Of one row that is so far off for all that one alone counts.
+  double far_loss(const PredictiveResidual& row) const noexcept;
   void add_to_far(const PredictiveResidual& row, double likely) noexcept;
 
   Numbers weights_{};
   FarRows far_;
-  // Of the take at hand: both after its rows so far, and its variances, the far rows' last.
+  // Of the take at hand: both after its rows so far, and what predicts it, the far rows last.
   std::size_t count_ = 0;
   Numbers next_{};
   FarRows next_far_;
-  double share_ = 0;  // of far rows
   std::array<double, kMost + 1> variances_{};
+  std::array<double, kMost + 1> shares_{};  // of all rows
 };
 
 }  // namespace windhover

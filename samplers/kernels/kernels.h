@@ -27,6 +27,12 @@ struct Kernels {
   // p = 1 / (1 + exp(-x)), relative error below 1e-14 for x >= -708 (below that p is exp(-708)); a
   // NaN gives NaN. 1 - p is that accurate as the sigmoid of -x, not as a difference. p may be x.
   void (*sigmoid)(const double* x, std::size_t count, double* p);
+  // density[i] = sum_j weights[j] exp(-squares[i] / (2 v)) / sqrt(v), v = variances[j] + added[i]:
+  // a mixture of normals, up to a constant. v > 0. A term whose exp() is below that of -708 is 0; a
+  // NaN gives NaN. Relative error below 1e-13.
+  void (*normal_mixture)(const double* squares, const double* added, std::size_t count,
+                         const double* variances, const double* weights, std::size_t components,
+                         double* density);
   // matrix += sum_i weights[i] x_i x_i^T, lower triangle (some entries above it are written too).
   // rows: count x width, width a multiple of 4; matrix: width x width column-major. `scaled` is
   // scratch of count x width doubles.

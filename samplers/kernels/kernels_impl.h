@@ -240,17 +240,27 @@ void sigmoid(const double* x, std::size_t count, double* p) {
   for (; i < count; ++i) p[i] = sigmoid_vector(broadcast(x[i]))[0];
 }
 
+void normal_mixture(const double* squares, const double* added, std::size_t count,
+                    const double* variances, const double* weights, std::size_t components,
+                    double* density) {
+  const auto of = [&](auto square, auto more) {
+    return normal_mixture_vector(square, more, variances, weights, components);
+  };
+  std::size_t i = 0;
+  for (; i + kWideLanes <= count; i += kWideLanes) {
+    store_wide(density + i, of(load_wide(squares + i), load_wide(added + i)));
+  }
+  for (; i + kLanes <= count; i += kLanes)
+    store(density + i, of(load(squares + i), load(added + i)));
+  for (; i < count; ++i) density[i] = of(broadcast(squares[i]), broadcast(added[i]))[0];
+}
+
 }  // namespace
 
-const Kernels WINDHOVER_KERNELS = {gather_dot,
-                                   gather_axpy,
-                                   gather_squares,
-                                   sigmoid,
-                                   weighted_outer,
-                                   triangular_product,
-                                   triangular_transposed_product,
-                                   symmetric_product,
-                                   multiply_add};
+const Kernels WINDHOVER_KERNELS = {
+    gather_dot,        gather_axpy,    gather_squares,     sigmoid,
+    normal_mixture,    weighted_outer, triangular_product, triangular_transposed_product,
+    symmetric_product, multiply_add};
 
 }  // namespace windhover
 

@@ -122,6 +122,29 @@ inline V sigmoid_vector(V x) {
   return x == x ? p : x;  // NOLINT(misc-redundant-expression)
 }
 
+template <class V>
+inline V square_root(V x) {
+  V root;
+  for (std::size_t k = 0; k < lanes<V>(); ++k) root[k] = __builtin_sqrt(x[k]);
+  return root;
+}
+
+template <class V>
+inline V normal_mixture_vector(V square, V added, const double* variances, const double* weights,
+                               std::size_t components) {
+  V density{};
+  for (std::size_t j = 0; j < components; ++j) {
+    const V precision = 1.0 / (variances[j] + added);
+    const V exponent = -0.5 * square * precision;
+    const V term = weights[j] * square_root(precision) * exp_nonpositive(exponent);
+    // What exp_nonpositive() makes of such numbers is none; a NaN goes on.
+    density += exponent < -708.0      ? V{}
+               : exponent == exponent ? term
+                                      : exponent;  // NOLINT(misc-redundant-expression)
+  }
+  return density;
+}
+
 }  // namespace
 }  // namespace windhover
 

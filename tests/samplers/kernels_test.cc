@@ -256,6 +256,48 @@ TEST_P(KernelTable, sigmoid_does_not_depend_on_the_place_in_the_array) {
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(p[i], sigmoid_of(table(), x[i]));
 }
 
+// Against plain sums in long double, at every remainder of the lanes; of one component exp() is
+// below that of -708.
+TEST_P(KernelTable, normal_mixture_agrees_with_plain_sums) {
+  const std::vector<double> variances = {1e-12, 0.3, 1.0, 7.0, 1e9};
+  const std::vector<double> weights = {0.1, 0.2, 0.4, 0.2999, 1e-4};
+  for (std::size_t count = 0; count <= 33; ++count) {
+    const std::vector<double> z = numbers(count, 2 * count);
+    std::vector<double> squares(count);
+    std::vector<double> added(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      squares[i] = 100 * z[i] * z[i];
+      added[i] = i % 3 == 0 ? 0 : std::abs(z[count + i]);
+    }
+    std::vector<double> density(count);
+    table().normal_mixture(squares.data(), added.data(), count, variances.data(), weights.data(),
+                           variances.size(), density.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      long double exact = 0;
+      for (std::size_t j = 0; j < variances.size(); ++j) {
+        const long double v = static_cast<long double>(variances[j]) + added[i];
+        exact += weights[j] * std::exp(-squares[i] / (2 * v)) / std::sqrt(v);
+      }
+      EXPECT_NEAR(density[i], static_cast<double>(exact), 1e-13 * static_cast<double>(exact)) << i;
+    }
+  }
+}
+
+TEST_P(KernelTable, normal_mixture_far_out_is_0_and_of_nan_nan) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const double variance = 2;
+  const double weight = 1;
+  const auto density = [&](double square, double added) {
+    double of = -1;
+    table().normal_mixture(&square, &added, 1, &variance, &weight, 1, &of);
+    return of;
+  };
+  EXPECT_GT(density(4 * 707.9, 0), 0);
+  for (const double square : {4 * 708.1, 1e5, 1e300, HUGE_VAL}) EXPECT_EQ(density(square, 0), 0);
+  EXPECT_TRUE(std::isnan(density(kNan, 0)));
+  EXPECT_TRUE(std::isnan(density(1, kNan)));
+}
+
 TEST(Kernels, table_is_that_of_the_instruction_set) {
   const InstructionSet best = instruction_set();
   limit_instruction_set(InstructionSet::kBaseline);
