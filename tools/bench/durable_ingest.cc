@@ -29,14 +29,17 @@ constexpr std::uint64_t kBareBytes = 256ULL << 20;  // as much as the log has
 constexpr std::size_t kLargestCommit = std::size_t{4} << 20;
 constexpr int kTurns = 5;
 
-// Rows a second while a source of its own sends for so long.
+// Rows a second while a source of its own sends for so long, or, on a machine that has much else to
+// do, until the first rows have been taken.
 double rate_of(KeptServer& kept, const LoadRows& rows, std::uint32_t connections, double seconds,
                ProcessTurns& process) {
   const FrameSource source(kept.served().observe_address(), rows, {.connections = connections});
   sleep_for(std::min(0.2, seconds));  // all connections under way
   const IngestSpan span(kept.served());
   const ProcessSpan process_span;
+  const double end = wall_seconds() + kPatience;
   sleep_for(seconds);
+  while (span.rows_per_second() == 0 && wall_seconds() < end) sleep_for(seconds);
   process.add(process_span.figures());
   const double rate = span.rows_per_second();
   source.check();
