@@ -256,6 +256,17 @@ test("every reason of the protocol has a sentence, what to do, and a section of 
   }
 });
 
+test("dependent rows are told by their number, and few of them, of which there is none, in other words", () => {
+  const said = (score_autocorrelation) =>
+    judge({ state: "POSTERIOR_STATE_DEGRADED", reason: "POSTERIOR_REASON_DEPENDENT_ROWS", score_autocorrelation });
+  assert.match(said(3.25).why, /vary 3.25 times/);
+  assert.match(said(3.25).what, /sd robust/);
+  for (const none of ["NaN", undefined]) {
+    assert.match(said(none).why, /^There are few rows yet/);
+    assert.doesNotMatch(said(none).why + said(none).what, /NaN|undefined|sd robust/);
+  }
+});
+
 test("an event of the server becomes a sentence", () => {
   const day = new Date("2026-11-24T03:12:07").getTime();
   const status = {
