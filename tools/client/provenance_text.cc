@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "windhover/runtime/diagnostics/score_series.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/kept/kept_text.h"
 
@@ -55,6 +56,12 @@ std::string reason_text(const Provenance& p) {
       if (std::isnan(p.score_autocorrelation)) {
         return "few rows, in an order or alike where they are neighbours: those to come may be "
                "unlike them";
+      }
+      if (p.score_autocorrelation <= ScoreSeries::kHarmlessAutocorrelation) {
+        return fmt::format(
+            "what is left of neighbouring rows is alike, score_autocorrelation {:.2f}: a column "
+            "that explains it is missing",
+            p.score_autocorrelation);
       }
       return fmt::format(
           "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust, sd is too "

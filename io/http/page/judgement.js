@@ -13,6 +13,9 @@ export const stateOf = (name) => kStates[name] ?? { word: String(name), sign: "?
 
 const n = (p, field) => short(number(p[field]), 3);
 
+// Up to here scores tell of no dependence (ScoreSeries::kHarmlessAutocorrelation).
+const kHarmless = 1.2;
+
 // reason: [why, what to do]; `p` is the Provenance of an answer.
 const kReasons = {
   NONE: () => ["", ""],
@@ -24,7 +27,9 @@ const kReasons = {
     "Find out what changed at the source. If the change is real and will stay, a shorter window (engine.window_size) or horizon = \"forgetting\" follows it faster."],
   DEPENDENT_ROWS: (p) => Number.isNaN(number(p.score_autocorrelation)) ? [
     "There are few rows yet, and they come in an order, or neighbouring ones are alike: those to come may be unlike them.",
-    "Nothing, if rows keep coming: what is predicted is compared with them. If all rows are there, shuffle them, or add columns that explain what neighbouring rows share."] : [
+    "Nothing, if rows keep coming: what is predicted is compared with them. If all rows are there, shuffle them, or add columns that explain what neighbouring rows share."] : number(p.score_autocorrelation) <= kHarmless ? [
+    `What the model leaves of neighbouring rows is alike, though their scores vary only ${n(p, "score_autocorrelation")} times as much as they should.`,
+    "Add columns that explain what neighbouring rows share: the time of day, the source. Until then the next rows may lie outside of the intervals together."] : [
     `Rows that follow one another are alike, so they tell less than independent ones: their scores vary ${n(p, "score_autocorrelation")} times as much as they should.`,
     "Read the column “sd robust”, which allows for it. Look for rows sent twice, or add columns that explain what neighbouring rows share."],
   NETWORK: () => [

@@ -261,6 +261,7 @@ test("dependent rows are told by their number, and few of them, of which there i
     judge({ state: "POSTERIOR_STATE_DEGRADED", reason: "POSTERIOR_REASON_DEPENDENT_ROWS", score_autocorrelation });
   assert.match(said(3.25).why, /vary 3.25 times/);
   assert.match(said(3.25).what, /sd robust/);
+  assert.match(said(1).why, /neighbouring rows is alike, though .* only 1 times/);
   for (const none of ["NaN", undefined]) {
     assert.match(said(none).why, /^There are few rows yet/);
     assert.doesNotMatch(said(none).why + said(none).what, /NaN|undefined|sd robust/);
