@@ -7,7 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/cli/interval_plot.h"
@@ -39,6 +42,49 @@ TEST(IntervalScript, OneIntervalHasALineOfItsOwnInTheTerminal) {
   const std::string script = interval_script({"a", "y", {{"Köln", 1, 0, 2}}}, "", 80);
   EXPECT_TRUE(says(script, "set terminal dumb noenhanced size 80, 9\n"));
   EXPECT_TRUE(says(script, "set encoding utf8\n"));
+}
+
+// The numbers of an axis, as the terminal shows them.
+std::vector<double> drawn_tics(const IntervalPlot& plot, int columns) {
+  const std::string text = path_of("terminal.txt");
+  std::string script = interval_script(plot, "", columns);
+  script.insert(script.find("set title"), "set output '" + text + "'\n");
+  EXPECT_EQ(run_gnuplot(script), 0);
+  std::ifstream file(text);
+  std::string last;
+  std::string label;
+  for (std::string line; std::getline(file, line);) {
+    if (line.find_first_not_of(" \f\r") == std::string::npos) continue;
+    last = std::exchange(label, line);  // below the tics stands what they are of
+  }
+  std::istringstream words(last);
+  return {std::istream_iterator<double>(words), {}};
+}
+
+// Ten tics of six digits ran into one another: "8000 10000 12000 140000".
+TEST(IntervalScript, NoTicOfTheTerminalRunsIntoTheNext) {
+  if (std::system("command -v gnuplot >/dev/null") != 0) GTEST_SKIP() << "gnuplot is not installed";
+  const std::string name = "district=somewhere";
+  for (const int columns : {40, 80, 133}) {
+    for (const double scale : {1e-300, 1.3e-7, 0.02, 1.0, 4'711.0, 2e4, 3e8, 1e300}) {
+      const std::vector<double> tics =
+          drawn_tics({"a", "y", {{name, 2, -3.1, 6.9}, {name, 1, 0, 2}}}, columns);
+      const std::vector<double> scaled = drawn_tics(
+          {"a", "y", {{name, 2 * scale, -3.1 * scale, 6.9 * scale}, {name, scale, 0, 2 * scale}}},
+          columns);
+      ASSERT_GE(tics.size(), 2U) << columns;
+      ASSERT_GE(scaled.size(), 2U) << columns << " " << scale;
+      for (std::size_t i = 2; i < scaled.size(); ++i) {
+        const double step = scaled[1] - scaled[0];
+        EXPECT_NEAR(scaled[i] - scaled[i - 1], step, 1e-3 * step) << columns << " " << scale;
+      }
+    }
+  }
+}
+
+TEST(IntervalScript, OneNumberAloneHasTicsToo) {
+  if (std::system("command -v gnuplot >/dev/null") != 0) GTEST_SKIP() << "gnuplot is not installed";
+  EXPECT_FALSE(drawn_tics({"a", "y", {{"b", 1, 1, 1}}}, 80).empty());
 }
 
 TEST(DrawIntervals, AFileThatCannotBeWrittenIsToldBeforeGnuplotDraws) {

@@ -24,6 +24,27 @@ int terminal_columns() {
   return found.ws_col;
 }
 
+// How far tics of a terminal's axis are apart: 1, 2 or 5 times a power of ten. As many as gnuplot
+// makes would run into one another. Empty: nothing has a width.
+std::string terminal_tics(const std::vector<Interval>& shown, int columns) {
+  constexpr int kColumnsOfTic = 11;  // "-1.25e+06", and a gap
+  double lowest = HUGE_VAL;
+  double highest = -HUGE_VAL;
+  for (const Interval& i : shown) {
+    lowest = std::min({lowest, i.lower, i.middle});
+    highest = std::max({highest, i.upper, i.middle});
+  }
+  if (!(highest > lowest) || !std::isfinite(highest - lowest)) return "";
+  double power = std::pow(10.0, std::floor(std::log10(highest - lowest)) - 1);
+  for (;; power *= 10) {
+    for (const double step : {power, 2 * power, 5 * power}) {
+      // The axis ends at tics, and beyond the numbers.
+      const double tics = std::floor(highest / step) - std::ceil(lowest / step) + 2;
+      if (tics <= 2 || tics * kColumnsOfTic <= columns) return fmt::format("set xtics {}\n", step);
+    }
+  }
+}
+
 }  // namespace
 
 std::string interval_script(const IntervalPlot& plot, const std::string& svg, int columns) {
@@ -40,6 +61,11 @@ std::string interval_script(const IntervalPlot& plot, const std::string& svg, in
   }
   const std::size_t rows = shown.size();
   std::string script = "set encoding utf8\n";
+  if (svg.empty()) {
+    std::size_t longest = 0;  // beside the axis
+    for (const Interval& i : shown) longest = std::max(longest, i.name.size());
+    script += terminal_tics(shown, columns - static_cast<int>(longest));
+  }
   script += svg.empty()
                 ? fmt::format("set terminal dumb noenhanced size {}, {}\n", columns, 7 + 2 * rows)
                 : fmt::format(
