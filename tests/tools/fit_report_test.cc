@@ -11,10 +11,10 @@
 namespace windhover::fit_report_test {
 namespace {
 
-// 300 rows of which y is what `y` makes of their number.
-std::string report_of(auto y, const std::string& model = "") {
+// Rows of which y is what `y` makes of their number.
+std::string report_of(auto y, const std::string& model = "", int rows = 300) {
   std::string text = "a,c,y\n";
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < rows; ++i) {
     text += std::to_string(std::sin(i * 1.7)) + (i % 3 == 0 ? ",u," : ",v,") + y(i) + "\n";
   }
   FitOptions o;
@@ -37,7 +37,12 @@ TEST(FitReport, EndsWithWhatElseTheTargetMayBe) {
   EXPECT_TRUE(says(counts, "y was taken for a number, and the model is linear"));
   EXPECT_TRUE(says(counts, "if these are counts, say --model negative-binomial"));
   const auto price = [](int i) { return std::to_string(900 * std::exp(std::sin(i * 12.9898))); };
-  EXPECT_TRUE(says(last_line(report_of(price)), "try --model log-normal"));
+  const std::string prices = last_line(report_of(price));
+  EXPECT_TRUE(says(prices, "y was taken for a number, and the model is log-normal; log-normal "));
+  EXPECT_TRUE(says(prices, "better than linear; --model linear insists on that"));
+  // Too few rows to try it on.
+  const auto far = [](int i) { return std::to_string(900 * std::exp(2 * std::sin(i * 12.9898))); };
+  EXPECT_TRUE(says(last_line(report_of(far, "", 65)), "try --model log-normal"));
   for (const char* model : {"poisson", "linear"}) {
     EXPECT_FALSE(says(report_of(count, model), "was taken for")) << model;
   }

@@ -50,7 +50,10 @@ void add_evaluate(CLI::App& app) {
                    "A complete TOML schema, instead of --target and what is found out of the file")
       ->excludes(target);
   add_reading_options(*command, o.evaluate.data);
-  command->add_option("--model", o.evaluate.model, "Nothing: what the target asks for")
+  command
+      ->add_option(
+          "--model", o.evaluate.model,
+          "Nothing: what the target asks for; of numbers what has predicted the file's rows best")
       ->check(CLI::IsMember(model_names()));
   command->add_option("--chunk", o.evaluate.chunk, "Rows that arrive together, 1 to 4096")
       ->transform(whole_number(UINT32_MAX))

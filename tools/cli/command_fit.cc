@@ -111,7 +111,10 @@ void add_fit(CLI::App& app) {
                    "numbers enter by its shift and scale")
       ->excludes(target);
   add_reading_options(*command, o.fit.data);
-  command->add_option("--model", o.fit.model, "Nothing: linear, logistic or softmax, as the target")
+  command
+      ->add_option(
+          "--model", o.fit.model,
+          "Nothing: what the target asks for; of numbers what has predicted the file's rows best")
       ->check(CLI::IsMember(model_names()));
   command->add_flag("--standardize", o.fit.standardize, "Features to mean 0 and sd 1");
   command->add_flag("--no-intercept", o.no_intercept, "Add no constant as the last column");

@@ -13,6 +13,7 @@
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/data/schema_json.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/evaluate/choose_model.h"
 
 namespace windhover {
 namespace {
@@ -40,7 +41,7 @@ void run_schema(const SchemaOptions& o) {
       const Schema draft = Schema::from_file(o.schema);
       return o.path.empty() ? draft : draft.collected_from(o.path);
     }
-    const Inspection inspection = inspect(o.path, o.reading);
+    const Inspection inspection = inspect_and_choose(o.path, o.reading);
     found = describe_file(to_json(inspection), "# ");
     return inspection.schema;
   }();
@@ -72,7 +73,7 @@ void add_schema(CLI::App& app) {
   command
       ->add_option("--model", o.reading.model,
                    "Which the target is to be right for; kept in the schema where the target asks "
-                   "for another")
+                   "for another. Nothing: of numbers what has predicted the file's rows best")
       ->check(CLI::IsMember(models));
   auto* names = command->add_flag("--names", o.names, "List the features instead");
   command->add_flag("--json", o.json, "The same as JSON, as a server's GET /v1/schema has it")

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "windhover/samplers/registry.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/category_effects.h"
 #include "windhover/tools/data/inspect.h"
@@ -41,13 +42,16 @@ std::string table_of(const ordered_json& parameters) {
   return out;
 }
 
-// Of a target that may be another kind of thing than a number: beside the numbers that are of it.
+// Of a target that may be another kind of thing than it was taken for: beside the numbers that are
+// of it.
 std::string hint_of(const ordered_json& result) {
   if (!result.contains("file") || !result["file"]["target"].contains("hint")) return "";
   const ordered_json& target = result["file"]["target"];
-  return fmt::format("\nNote: {} was taken for a number, and the model is {}; {}.\n",
+  const auto model = result["model"].get<std::string>();
+  return fmt::format("\nNote: {} was taken for {}, and the model is {}; {}.\n",
                      shown_text(target["column"].get<std::string>()),
-                     result["model"].get<std::string>(), target["hint"].get<std::string>());
+                     is_count(find_model(model)->response) ? "a count" : "a number", model,
+                     target["hint"].get<std::string>());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <utility>
 
 #include "windhover/runtime/config.h"
@@ -78,6 +79,14 @@ Schema schema_of_numbers(const std::string& path, const DatasetOptions& options)
   return Schema(std::move(parts));
 }
 
+void append_row(const EncodedRow& row, const Schema& schema, Dataset& data) {
+  append_features(row, data);
+  data.targets.push_back(row.target);
+  if (schema.has_offset()) data.offsets.push_back(row.offset);
+  if (schema.has_weight()) data.weights.push_back(row.weight);
+  if (schema.has_trials()) data.trials.push_back(row.trials);
+}
+
 Dataset load(const std::string& path, const Schema& schema, bool scaled, bool sparse) {
   constexpr std::size_t kLinesListed = 10;
   EngineConfig dense;
@@ -100,12 +109,8 @@ Dataset load(const std::string& path, const Schema& schema, bool scaled, bool sp
       if (data.skipped_lines.size() < kLinesListed) data.skipped_lines.push_back(table.line());
       continue;
     }
-    append_features(row, data);
+    append_row(row, schema, data);
     hashed.add(row);
-    data.targets.push_back(row.target);
-    if (schema.has_offset()) data.offsets.push_back(row.offset);
-    if (schema.has_weight()) data.weights.push_back(row.weight);
-    if (schema.has_trials()) data.trials.push_back(row.trials);
   }
   if (data.rows() == 0) throw UserError(fmt::format("{} has no usable row", path));
   const auto& positive = schema.target_rule().positive;
@@ -126,6 +131,37 @@ Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled)
 
 Dataset load_stream(const std::string& path, const Schema& schema) {
   return load(path, schema, schema.sparse(), schema.sparse());
+}
+
+// A reservoir (Vitter 1985, algorithm R) of all rows: what a row holds is looked at where it
+// enters.
+Dataset load_sample(const std::string& path, const Schema& schema, std::size_t most,
+                    std::uint64_t seed) {
+  struct Drawn {
+    std::uint64_t line = 0;  // 0: a row that cannot be used
+    EncodedRow row;
+  };
+  Table table(path, schema.table_options());
+  const RowEncoder encoder(schema, table, RowUse::kObservation, false);
+  std::mt19937_64 random(seed);
+  std::vector<Drawn> drawn;
+  for (std::uint64_t rows = 1; table.next(); ++rows) {
+    const bool fills = drawn.size() < most;
+    const std::uint64_t place = fills ? drawn.size() : random() % rows;
+    if (place >= most) continue;
+    if (fills) drawn.emplace_back();
+    Drawn& here = drawn[place];
+    here.line = encoder.encode(table, here.row) ? table.line() : 0;
+  }
+  std::ranges::sort(drawn, {}, &Drawn::line);
+  Dataset data;
+  data.names = schema.feature_names();
+  data.target_name = schema.target();
+  for (const Drawn& one : drawn) {
+    if (one.line > 0) append_row(one.row, schema, data);
+  }
+  if (data.rows() > 0) find_moments(data);
+  return data;
 }
 
 Dataset load_dataset(const std::string& path, const DatasetOptions& options) {

@@ -58,6 +58,12 @@ Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled)
 // unscaled.
 Dataset load_stream(const std::string& path, const Schema& schema);
 
+// At most so many of the rows that load_dataset() gives unscaled, in the order of the file: those
+// that can be used of rows drawn at random, each as likely as any other. A function of the file,
+// the schema and the seed; it reads the whole file and holds no more than the rows it keeps.
+Dataset load_sample(const std::string& path, const Schema& schema, std::size_t most,
+                    std::uint64_t seed);
+
 // The rows of a file of numbers.
 Dataset load_dataset(const std::string& path, const DatasetOptions& options);
 

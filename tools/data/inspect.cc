@@ -59,7 +59,7 @@ Facts facts_of(const std::string& path, const TableOptions& form, const InspectO
 }
 
 // A name that does not follow from the kind is kept in the schema.
-void keep_model(TargetRule& rule, const std::string& model) {
+void keep_model(TargetRule& rule, std::string_view model) {
   if (!model.empty() && model != rule.default_model()) rule.model = find_model(model)->name;
 }
 
@@ -209,14 +209,15 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
   add_interactions(path, options, table, parts);
   SchemaParts filled = Schema(std::move(parts)).collected_from(path).parts();
   keep_model(filled.target_rule, options.model);
-  Inspection inspection{Schema(std::move(filled)), "", hint, std::move(reports)};
+  Inspection inspection{Schema(std::move(filled)), "", hint, std::move(reports),
+                        std::move(facts.columns[facts.target])};
   if (trials) check_trials(path, inspection.schema);
   const SchemaParts& done = inspection.schema.parts();
   for (const FeatureRule& rule : done.rules) {
     for (const std::string& category : rule.categories) check_encoding(path, category);
   }
   for (const std::string& name : done.target_rule.class_names()) check_encoding(path, name);
-  inspection.target_note = target_note(done, hint, facts.columns[facts.target], facts.target_texts);
+  inspection.target_note = target_note(done, hint, inspection.target, facts.target_texts);
   std::size_t column = 0;
   for (std::size_t i = 0; i < inspection.columns.size(); ++i, ++column) {
     ColumnReport& report = inspection.columns[i];
@@ -241,6 +242,18 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
         {done.rules[r].field, "interaction", all_columns(done.rules, r), 0, ""});
   }
   return inspection;
+}
+
+void take_model(Inspection& inspection, std::string_view model, const std::string& hint) {
+  SchemaParts parts = inspection.schema.parts();
+  const Response response = find_model(model)->response;
+  parts.target_rule.kind = is_whole_number(response)          ? Kind::kCount
+                           : response == Response::kLogNormal ? Kind::kPositive
+                                                              : Kind::kNumber;
+  keep_model(parts.target_rule, model);
+  inspection.schema = Schema(std::move(parts));
+  inspection.target_hint = hint;
+  inspection.target_note = target_note(inspection.schema.parts(), hint, inspection.target, {});
 }
 
 std::vector<std::string> columns_of(const std::string& path, const InspectOptions& options) {

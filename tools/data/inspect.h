@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "windhover/tools/data/column_facts.h"
 #include "windhover/tools/data/schema.h"
 
 namespace windhover {
@@ -50,11 +52,16 @@ struct Inspection {
   std::string target_note;
   std::string target_hint;            // in it: what else the target may be; may be empty
   std::vector<ColumnReport> columns;  // all but the target, in the order of the file
+  ColumnFacts target;
 };
 
 // Reads the file four times, in memory that does not grow with its rows but for the categories.
 // UserError names what cannot be read, the place, and what to type instead.
 Inspection inspect(const std::string& path, const InspectOptions& options);
+
+// The same for `model`, with a target of its kind. `hint` is added to what is said of the target.
+// REQUIRES: the target is a number that the model takes.
+void take_model(Inspection& inspection, std::string_view model, const std::string& hint);
 
 // The names of the file's columns.
 std::vector<std::string> columns_of(const std::string& path, const InspectOptions& options);

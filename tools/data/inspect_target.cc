@@ -15,26 +15,32 @@ using Kind = TargetRule::Kind;
 constexpr std::string_view kCategoriesOfTarget =
     "--model softmax for classes, or --positive VALUE for the one that is to be 1";
 
-// What else the target may be that looks like a number. Log-normal where that is clear: by a tenth
-// of a nat a number or more (log-normal numbers of a skewness of 1.2 come to that, of 0.8 to half
-// as much, and any that scatter evenly to less than nothing), and ten nats in all: e^10 to 1.
-std::string number_note(const ColumnFacts& column, bool many) {
+}  // namespace
+
+bool may_be_counts(const ColumnFacts& column) {
   constexpr double kSmall = 100;
   constexpr double kNextToNone = 10;
+  return column.whole() && column.least() >= 0 &&
+         (column.greatest() <= kSmall || column.least() < kNextToNone);
+}
+
+// Log-normal where that is clear: by a tenth of a nat a number or more (log-normal numbers of a
+// skewness of 1.2 come to that, of 0.8 to half as much, and any that scatter evenly to less than
+// nothing), and ten nats in all: e^10 to 1.
+std::string number_hint(const ColumnFacts& column, bool many, bool with_log_normal) {
   constexpr double kClearGain = 0.1;
   constexpr double kEvidence = 10;
-  const bool may_be_counts = column.whole() && column.least() >= 0;
-  if (may_be_counts && (column.greatest() <= kSmall || column.least() < kNextToNone)) {
+  if (may_be_counts(column)) {
     return std::string("if these are counts, say --model negative-binomial") +
            (many ? "" : "; if classes, --model softmax");
   }
   const double gain = column.log_normal_gain();
-  if (gain < kClearGain || gain * static_cast<double>(column.cells()) < kEvidence) return "";
+  if (!with_log_normal || gain < kClearGain ||
+      gain * static_cast<double>(column.cells()) < kEvidence)
+    return "";
   return std::string("all above 0 and skewed, their logarithms less: try --model log-normal") +
-         (may_be_counts ? "; if these are counts, --model negative-binomial" : "");
+         (column.whole() ? "; if these are counts, --model negative-binomial" : "");
 }
-
-}  // namespace
 
 TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, char decimal,
                        const std::string& path, std::string& hint) {
@@ -117,7 +123,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
     }
   } else {
     rule.kind = Kind::kNumber;
-    if (!wants_number) hint = number_note(column, texts.too_many());
+    if (!wants_number) hint = number_hint(column, texts.too_many());
   }
   check_model(rule, options.model, name, path);
   return rule;

@@ -22,6 +22,12 @@ struct TargetFacts {
 TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, char decimal,
                        const std::string& path, std::string& hint);
 
+// What else numbers may be that were taken for a number as such, where something is: by the looks
+// of them alone. `many`: too many to be classes. `with_log_normal`: whether that is worth trying.
+std::string number_hint(const ColumnFacts& column, bool many, bool with_log_normal = true);
+// Whether numbers may be counts, by the same.
+bool may_be_counts(const ColumnFacts& column);
+
 }  // namespace windhover
 
 #endif  // WINDHOVER_TOOLS_DATA_INSPECT_TARGET_H_

@@ -16,6 +16,7 @@
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/evaluate/choose_model.h"
 #include "windhover/tools/evaluate/evaluated_stream.h"
 #include "windhover/tools/evaluate/sparse_rivals.h"
 #include "windhover/tools/evaluate/tally.h"
@@ -79,7 +80,7 @@ ordered_json evaluate(const EvaluateOptions& given) {
   options.data.model = options.model;
   std::string target_note;  // what the file's target seems to be
   const auto found_out = [&] {
-    Inspection inspection = inspect(options.path, options.data);
+    Inspection inspection = inspect_and_choose(options.path, options.data);
     target_note = std::move(inspection.target_note);
     return std::move(inspection.schema);
   };

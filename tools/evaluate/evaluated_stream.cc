@@ -28,8 +28,13 @@ std::string status_text(const Provenance& provenance) {
 
 }  // namespace
 
-EvaluatedStream::EvaluatedStream(const EngineConfig& config, const Dataset& data, bool records)
-    : data_(data), records_(records), block_(value_or_throw(Engine::footprint(config))), clock_(1) {
+EvaluatedStream::EvaluatedStream(const EngineConfig& config, const Dataset& data, bool records,
+                                 int most_rounds)
+    : data_(data),
+      records_(records),
+      most_rounds_(most_rounds),
+      block_(value_or_throw(Engine::footprint(config))),
+      clock_(1) {
   if (!block_.valid()) throw RunError("no memory for the engine");
   engine_ = value_or_throw(Engine::create(config, block_.bytes(), clock_));
   reader_.emplace(value_or_throw(engine_->reader()));
@@ -82,6 +87,7 @@ ScoreMeans EvaluatedStream::means() const {
 
 void EvaluatedStream::rest(std::size_t rows) {
   granted_ = std::min(granted_, kMostSaved) + kRoundsARow * static_cast<int>(rows);
+  granted_ = std::min(granted_, most_rounds_);
   int done = 0;
   do {
     done = engine_->poll(std::min(kRoundsARow, granted_));

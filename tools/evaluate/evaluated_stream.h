@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -22,8 +23,10 @@ namespace windhover {
 // RunError where the engine fails, UserError for a row that it refuses.
 class EvaluatedStream {
  public:
-  // `records`: what is said of 0 and 1 is kept, beside the engine's own scores.
-  EvaluatedStream(const EngineConfig& config, const Dataset& data, bool records);
+  // `records`: what is said of 0 and 1 is kept, beside the engine's own scores. `most_rounds`: that
+  // the learner works after a chunk.
+  EvaluatedStream(const EngineConfig& config, const Dataset& data, bool records,
+                  int most_rounds = std::numeric_limits<int>::max());
 
   // Rows [first, end) arrive together: adds how many were predicted by answers that said what, and
   // how many of them were held, and says which were scored.
@@ -31,6 +34,9 @@ class EvaluatedStream {
 
   // Whether the rows that came last were predicted by answers that said so, or by none.
   bool warming_up() const { return warming_up_; }
+
+  // Answers by what rows before have taught.
+  Reader& reader() { return *reader_; }
 
   bool records() const { return records_; }
   const ProbabilityRecord& record() const { return record_; }
@@ -47,6 +53,7 @@ class EvaluatedStream {
 
   const Dataset& data_;
   const bool records_;
+  const int most_rounds_;
   ProbabilityRecord record_;
   std::vector<double> said_;  // of the rows that arrive
   MappedBlock block_;

@@ -14,6 +14,7 @@
 #include "windhover/tools/client/category_effects.h"
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/evaluate/choose_model.h"
 #include "windhover/tools/fit/file_units.h"
 #include "windhover/tools/fit/fit_engine.h"
 #include "windhover/tools/fit/fit_parameters.h"
@@ -55,7 +56,10 @@ ordered_json fit(const FitOptions& given) {
   if (options.schema) {
     options.standardize = true;
   } else {
-    inspection = inspect(options.path, options.data);
+    // A noise variance or a posterior that is given is one of linear, unless a model is named.
+    const bool open = options.noise_variance == "learn" && !options.reference;
+    inspection =
+        open ? inspect_and_choose(options.path, options.data) : inspect(options.path, options.data);
   }
   const Schema schema = inspection ? inspection->schema : Schema::from_file(*options.schema);
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);

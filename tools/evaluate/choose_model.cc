@@ -1,0 +1,191 @@
+#include "windhover/tools/evaluate/choose_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "windhover/samplers/config.h"
+#include "windhover/tools/data/dataset.h"
+#include "windhover/tools/data/inspect_target.h"
+#include "windhover/tools/error.h"
+#include "windhover/tools/evaluate/row_scores.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::size_t kMostRows = 2'000;
+constexpr std::size_t kFewestScored = 50;
+constexpr std::uint32_t kMostFeatures = 200;
+constexpr std::uint64_t kSeed = 1;
+constexpr double kWorthWhile = 0.02;  // nats a row
+// Rows in random order are alike, so that chunks may be large; those of a file may have a trend.
+constexpr double kGrowth = 0.5;
+constexpr double kGrowthInOrder = 0.25;
+
+constexpr std::string_view kPlain = "linear";
+
+Dataset in_order(const Dataset& data, std::span<const std::size_t> order) {
+  Dataset out;
+  out.names = data.names;
+  for (const std::size_t i : order) {
+    out.features.insert(out.features.end(), data.row(i), data.row(i) + data.columns());
+    out.targets.push_back(data.targets[i]);
+  }
+  return out;
+}
+
+Dataset shuffled(const Dataset& data) {
+  std::vector<std::size_t> order(data.rows());
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937_64 random(kSeed);
+  for (std::size_t left = order.size(); left > 1; --left) {
+    std::swap(order[left - 1], order[random() % left]);
+  }
+  return in_order(data, order);
+}
+
+// Money in steps of ten, marks in steps of five: measured, not counted.
+bool have_common_divisor(const std::vector<double>& whole) {
+  std::uint64_t divisor = 0;
+  for (const double y : whole) divisor = std::gcd(divisor, static_cast<std::uint64_t>(y));
+  return divisor > 1;
+}
+
+std::vector<std::string_view> rivals_of(const ColumnFacts& target, const Dataset& data) {
+  constexpr double kExact = 0x1.0p53;
+  std::vector<std::string_view> rivals;
+  if (target.least() > 0) rivals.emplace_back("log-normal");
+  if (may_be_counts(target) && target.greatest() <= kExact && !have_common_divisor(data.targets))
+    rivals.emplace_back("negative-binomial");
+  return rivals;
+}
+
+bool is_to_be_chosen(const Inspection& inspection, const InspectOptions& options) {
+  const Schema& schema = inspection.schema;
+  return options.model.empty() && schema.target_rule().kind == TargetRule::Kind::kNumber &&
+         !schema.has_offset() && !schema.has_weight() && !schema.has_trials() &&
+         schema.features() <= kMostFeatures && inspection.target.cells() >= kFewestScored;
+}
+
+// Of rows in one order.
+class Scores {
+ public:
+  Scores(const Dataset& data, bool whole, double growth)
+      : data_(data), whole_(whole), growth_(growth) {}
+
+  // Nothing: a model cannot be scored on these rows, as where a number is too large for it.
+  std::optional<Lead> lead(std::string_view model) {
+    if (!plain_) plain_ = of(kPlain);
+    const std::vector<double> scores = of(model);
+    if (plain_->empty() || scores.empty()) return std::nullopt;
+    return lead_of(scores, *plain_);
+  }
+
+ private:
+  std::vector<double> of(std::string_view model) const {
+    try {
+      return row_scores(model, data_, whole_, growth_);
+    } catch (const UserError&) {
+    } catch (const RunError&) {
+    }
+    return {};
+  }
+
+  const Dataset& data_;
+  const bool whole_;
+  const double growth_;
+  std::optional<std::vector<double>> plain_;  // once for all rivals
+};
+
+struct Tried {
+  std::string_view model;
+  Lead lead;  // on linear, in random order
+  bool behind_in_order = false;
+
+  bool wins() const { return lead.is_clear() && !behind_in_order; }
+};
+
+// The best of those that win, or else the best.
+std::optional<Tried> best_rival(const std::vector<std::string_view>& rivals, const Dataset& data,
+                                bool whole) {
+  const Dataset random_order = shuffled(data);
+  Scores random(random_order, whole, kGrowth);
+  Scores file(data, whole, kGrowthInOrder);
+  std::optional<Tried> best;
+  for (const std::string_view model : rivals) {
+    const std::optional<Lead> lead = random.lead(model);
+    if (!lead) continue;
+    Tried tried{model, *lead};
+    if (lead->is_clear()) {
+      const std::optional<Lead> in_file = file.lead(model);
+      tried.behind_in_order = !in_file || in_file->is_behind();
+    }
+    const auto rank = [](const Tried& t) { return std::pair(t.wins(), t.lead.mean); };
+    if (!best || rank(tried) > rank(*best)) best = tried;
+  }
+  return best;
+}
+
+// What was found, to go on with.
+std::string finding(const Tried& tried) {
+  const double lead = tried.lead.mean;
+  const std::string rows = fmt::format("{} predicted {} rows", tried.model, tried.lead.rows);
+  if (std::abs(lead) < 0.005) return rows + " as well as linear";
+  const std::string said = fmt::format("{} {:.2f} nats a row {} than linear", rows, std::abs(lead),
+                                       lead > 0 ? "better" : "worse");
+  if (tried.wins()) return said + "; --model linear insists on that";
+  if (tried.behind_in_order) return said + " in random order, but worse in the order of the file";
+  return said + (lead > 0 ? ", which is little or may be chance" : "");
+}
+
+}  // namespace
+
+bool Lead::is_clear() const { return mean > std::max(kWorthWhile, 3 * error); }
+bool Lead::is_behind() const { return mean < -std::max(kWorthWhile, 2 * error); }
+
+Lead lead_of(std::span<const double> scores, std::span<const double> over) {
+  Lead lead{.rows = scores.size()};
+  const auto rows = static_cast<double>(scores.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) lead.mean += (scores[i] - over[i]) / rows;
+  double squares = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double off = scores[i] - over[i] - lead.mean;
+    squares += off * off;
+  }
+  lead.error = std::sqrt(squares / (rows * (rows - 1)));
+  return lead;
+}
+
+Inspection inspect_and_choose(const std::string& path, const InspectOptions& options) {
+  Inspection inspection = inspect(path, options);
+  if (!is_to_be_chosen(inspection, options)) return inspection;
+  const ColumnFacts& target = inspection.target;
+  if (!(target.least() > 0) && !may_be_counts(target)) return inspection;
+  const Dataset data = load_sample(path, inspection.schema, kMostRows, kSeed);
+  if (data.rows() < unscored_rows(data) + kFewestScored) return inspection;
+  const std::optional<Tried> best = best_rival(rivals_of(target, data), data, target.whole());
+  if (!best) return inspection;
+  std::string found = finding(*best);
+  const bool many = target.different_texts() > kMaxClasses;
+  if (best->wins()) {
+    if (target.whole() && !many) found += "; if these are classes, --model softmax";
+    take_model(inspection, best->model, found);
+    return inspection;
+  }
+  // What has been tried is not proposed as if it had not been.
+  std::string hint = number_hint(target, many, !(target.least() > 0));
+  if (!hint.empty()) hint += "; " + found;
+  take_model(inspection, kPlain, hint);
+  if (hint.empty()) inspection.target_note += "; " + found;
+  return inspection;
+}
+
+}  // namespace windhover
