@@ -15,8 +15,10 @@ export function pitBins(shares, folded) {
   };
 }
 
-// Beyond two standard deviations of a share of so many independent rows.
-const beyond = (share, honest, rows) => Math.abs(share - honest) > 2 * Math.sqrt((honest * (1 - honest)) / rows);
+const kBeyond = 2;
+
+// How many standard deviations of a share of so many independent rows it is off.
+const deviations = (share, honest, rows) => Math.abs(share - honest) / Math.sqrt((honest * (1 - honest)) / rows);
 
 // What stands out most, in a sentence.
 export function judgePit({ times, folded }, rows) {
@@ -24,13 +26,12 @@ export function judgePit({ times, folded }, rows) {
   const outer = folded ? shares.at(-1) : shares[0] + shares.at(-1);
   const honest = (folded ? 1 : 2) / shares.length;
   const above = shares.slice(shares.length / 2).reduce((sum, share) => sum + share, 0);
-  if (!folded && beyond(above, 0.5, rows)) {
-    const side = above > 0.5 ? "above" : "below";
-    return `${percent(above > 0.5 ? above : 1 - above)} of the outcomes lay ${side} the middle of their predictions, which are too ${above > 0.5 ? "low" : "high"}.`;
+  const spread = deviations(outer, honest, rows);
+  const side = folded ? 0 : deviations(above, 0.5, rows);
+  if (Math.max(spread, side) <= kBeyond) return "Flat but for chance: outcomes fall everywhere as often as they should.";
+  if (side > spread) {
+    const low = above > 0.5;
+    return `${percent(low ? above : 1 - above)} of the outcomes lay ${low ? "above" : "below"} the middle of their predictions, which are too ${low ? "low" : "high"}.`;
   }
-  if (beyond(outer, honest, rows)) {
-    const much = outer > honest;
-    return `${percent(outer)} of the outcomes lay in the outermost ${percent(honest, 0)} of their predictions: ${much ? "more" : "fewer"} than honest ones would have there.`;
-  }
-  return "Flat but for chance: outcomes fall everywhere as often as they should.";
+  return `${percent(outer)} of the outcomes lay in the outermost ${percent(honest, 0)} of their predictions: ${outer > honest ? "more" : "fewer"} than honest ones would have there.`;
 }

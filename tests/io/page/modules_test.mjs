@@ -228,6 +228,10 @@ test("the histogram of outcomes says what its shape means", () => {
   assert.match(said([0.02, 0.1, 0.1, 0.1, 0.18, 0.18, 0.1, 0.1, 0.1, 0.02]), /fewer than/);
   assert.match(said([0.05, 0.05, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.15, 0.15]), /60.*% .* above .* too low/);
   assert.match(said([0.15, 0.15, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05]), /below .* too high/);
+  // Of two faults it is the one that is farther beyond chance: too few outside by 7.9 standard
+  // deviations, or too many below by 2.5; and the other way round.
+  assert.match(said([0.05, 0.05, 0.05, 0.09, 0.3, 0.26, 0.05, 0.05, 0.05, 0.05]), /^10.*% .* outermost 20.% .* fewer than/);
+  assert.match(said([0.03, 0.07, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2], false, 1000), /^60.*% .* above/);
   // A tenth more of so few rows is chance.
   assert.match(said([0.05, 0.05, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.15, 0.15], false, 50), /^Flat/);
   const classes = [0, 0, 0, 0, 0, 0.1, 0.1, 0.2, 0.2, 0.4];
