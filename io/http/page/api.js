@@ -17,11 +17,19 @@ export const token = {
   forget: () => sessionStorage.removeItem(kTokenKey),
 };
 
-async function send(path, options) {
+// What is thrown where `why` holds, unless it took too long.
+const unanswered = (error, why) => new Refused(0, error.name === "TimeoutError" ? "no answer within 10 s" : why);
+
+// The answer's object. Of a refusal that has none the status says enough; anything else that cannot be
+// read, as where its end did not arrive, is no answer.
+async function objectOf(response) {
   try {
-    return await fetch(path, { ...options, signal: AbortSignal.timeout(kPatienceMs) });
+    const answer = await response.json();
+    if (typeof answer === "object" && answer !== null) return answer;
+    throw new TypeError("no object");
   } catch (error) {
-    throw new Refused(0, error.name === "TimeoutError" ? "no answer within 10 s" : "it cannot be reached");
+    if (!response.ok) return {};
+    throw unanswered(error, "what it sent cannot be read");
   }
 }
 
@@ -31,13 +39,14 @@ export async function ask(path, { model = "", body = null } = {}) {
   if (token.get() !== "") headers.Authorization = `Bearer ${token.get()}`;
   if (body !== null) headers["Content-Type"] = "application/json";
   const query = model === "" ? "" : `${path.includes("?") ? "&" : "?"}model=${encodeURIComponent(model)}`;
-  const response = await send(path + query, {
+  const response = await fetch(path + query, {
     method: body === null ? "GET" : "POST",
     headers,
     body: body === null ? undefined : JSON.stringify(body),
     cache: "no-store",
-  });
-  const answer = await response.json().catch(() => ({}));
+    signal: AbortSignal.timeout(kPatienceMs),
+  }).catch((error) => { throw unanswered(error, "it cannot be reached"); });
+  const answer = await objectOf(response);
   if (response.ok) return answer;
   const reason = answer.reason ? ` (${answer.reason.replace("REASON_", "").toLowerCase()})` : "";
   throw new Refused(response.status, (answer.error ?? `HTTP ${response.status}`) + reason);
