@@ -1,6 +1,7 @@
 // What the columns of a row are, and how the fields of a question become them: as
 // tools/data/schema.cc does it. Without a schema each column is a field of its own.
 
+import { inputsOf } from "./inputs.js";
 import { referenceKnot, splineWeights } from "./spline.js";
 
 const range = (count, make) => Array.from({ length: count }, (_, i) => make(i));
@@ -20,11 +21,11 @@ function nameOf(feature, i) {
 
 const kInteraction = "interaction";
 
-// Fields that a person can fill in, and the interactions of them: {name, kind, first, ...}, by the place of their first column.
-function fieldsOf(welcome, schema) {
+// The features, interactions among them: {name, kind, first, ...}, by the place of their first column.
+function featuresOf(welcome, schema) {
   if (schema === null) {
     return range(welcome.features, (i) => ({
-      name: `x${i + 1}`, kind: "number", reads: "number", first: i, shift: 0, scale: 1, plain: true, columns: [`x${i + 1}`],
+      name: `x${i + 1}`, kind: "number", reads: "number", first: i, shift: 0, scale: 1, columns: [`x${i + 1}`],
     }));
   }
   let first = 0;
@@ -80,13 +81,15 @@ export const kMissing = "\u0000missing";
 
 function encodeCategory(field, value, out) {
   const listed = field.categories.length;
-  if (value === kMissing) {
+  if (value === kMissing || value === null) {
     if (field.missing === "column") out.set(field.first + field.columns.length - 1, 1);
   } else if (value === kOther) {
     if (field.other === "column") out.set(field.first + listed, 1);
   } else {
-    const place = field.categories.indexOf(value);
+    // Of a field that is a number too, the text of that number.
+    const place = field.categories.findIndex((text) => (typeof value === "number" ? Number(text) : text) === value);
     if (place >= 0) out.set(field.first + place, 1);
+    else if (typeof value === "number" && field.other === "column") out.set(field.first + listed, 1);
   }
 }
 
@@ -99,8 +102,8 @@ export class Columns {
     // The page has no such hash, and a row without it would be a wrong one: there is no question by
     // fields then.
     this.hashed = schema?.features.some((feature) => feature.kind === "hash") ?? false;
-    this.placed = fieldsOf(welcome, schema);
-    this.fields = this.hashed ? [] : this.placed.filter((field) => field.kind !== kInteraction);
+    this.placed = featuresOf(welcome, schema);
+    this.fields = this.hashed ? [] : inputsOf(this.placed.filter((field) => field.kind !== kInteraction), kOther);
     // Questions of the page give no exposure: it is 1. They are about so many trials.
     const trials = welcome.takes_trials ? ` (${schema?.trials ?? "trials"} = ${kTrials})` : "";
     const unit = schema?.exposure ? ` (${schema.exposure} = 1)` : trials;
@@ -123,12 +126,10 @@ export class Columns {
     return out;
   }
 
-  // Numbers at their mean, curves at their middle knot, of categories the first.
+  // Numbers at their mean, curves at their middle knot, of categories the first, days of which there
+  // are only waves today.
   typical() {
-    return new Map(this.fields.map((field) => {
-      if (field.kind === "category") return [field.name, field.categories[0] ?? kOther];
-      return [field.name, field.shift ?? 0];
-    }));
+    return new Map(this.fields.map((field) => [field.name, field.typical]));
   }
 
   // Rows (of encode()) -> the body of a Predict.

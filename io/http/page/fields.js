@@ -1,41 +1,11 @@
-// The fields of a "what if": one for each field of the schema, or each column.
-import { el, near } from "./format.js";
+// The inputs of a "what if": one for each field of the schema, or each column.
 import { kMissing, kOther } from "./columns.js";
-
-const kDay = 86400;
-
-const toDate = (days) => new Date(Math.round(days) * kDay * 1000).toISOString().slice(0, 10);
-const toTime = (hours) => {
-  const minutes = Math.round(hours * 60) % 1440;
-  return `${String(Math.floor(minutes / 60)).padStart(2, "0")}:${String(minutes % 60).padStart(2, "0")}`;
-};
-
-// Texts of a field's own input to and from its number; "" is none.
-const kReads = {
-  date: {
-    type: "date",
-    text: toDate,
-    value: (text) => (text === "" ? null : Date.parse(`${text}T00:00:00Z`) / 1000 / kDay),
-  },
-  time: {
-    type: "time",
-    text: toTime,
-    value: (text) => (text === "" ? null : Number(text.slice(0, 2)) + Number(text.slice(3, 5)) / 60),
-  },
-  number: { type: "number", text: (value) => String(value), value: (text) => (text === "" ? null : Number(text)) },
-};
-
-function limits(field) {
-  if (field.kind === "harmonic") return [0, field.period];
-  if (field.kind === "spline") return [field.knots[0], field.knots[field.knots.length - 1]];
-  const reach = field.plain ? 3 : 3 * field.scale;
-  return [field.shift - reach, field.shift + reach];
-}
+import { el, near } from "./format.js";
+import { readingOf } from "./inputs.js";
 
 function numberField(field, id, values, changed) {
-  const reads = kReads[field.reads] ?? kReads.number;
-  const [low, high] = limits(field);
-  const step = (high - low) / 200;
+  const reads = readingOf(field);
+  const { low, high, step } = field;
   const shown = (value) => (reads.type === "number" ? near(value, step * 10).replace(/,/g, "").replace("−", "-") : reads.text(value));
   const input = el("input", { id, type: reads.type, step: "any", placeholder: field.optional ? "not known" : "a number" });
   const slider = el("input", { type: "range", min: low, max: high, step, "aria-label": `${field.name}, slider` });
@@ -54,11 +24,13 @@ function numberField(field, id, values, changed) {
     if (!field.optional && input.value === "") input.value = shown(values.get(field.name));
   });
   slider.addEventListener("input", () => {
-    input.value = shown(Number(slider.value));
-    set(Number(slider.value));
+    const value = reads.round(Number(slider.value));
+    input.value = shown(value);
+    set(value);
   });
+  const note = field.today ? [el("span", { class: "fine" }, "Today at first: the schema knows only its waves.")] : [];
   return {
-    nodes: [input, slider],
+    nodes: [input, slider, ...note],
     show: (value) => {
       input.value = value === null ? "" : shown(value);
       slider.value = value ?? (low + high) / 2;
@@ -78,7 +50,7 @@ function choiceField(field, id, values, changed, options) {
 function optionsOf(field) {
   const missing = field.optional ? [[field.kind === "category" ? kMissing : null, "not known"]] : [];
   if (field.kind !== "category") return [[0, "no"], [1, "yes"], ...missing];
-  const other = field.other === "refuse" ? [] : [[kOther, "any other"]];
+  const other = field.refuses ? [] : [[kOther, "any other"]];
   return [...field.categories.map((c) => [c, c]), ...other, ...missing];
 }
 

@@ -7,6 +7,7 @@ import { Columns } from "./columns.js";
 import { accessGranted, askForToken, connection, startAccess, startHold, startTheme } from "./controls.js";
 import { lookAtAll, showEvents, tell } from "./events.js";
 import { byId, number, say } from "./format.js";
+import { readingOf } from "./inputs.js";
 import { stateOf } from "./judgement.js";
 import { ModelsView } from "./models.js";
 import { NumbersView, StatusView } from "./numbers.js";
@@ -17,7 +18,6 @@ const kPeriodMs = 1000;
 const kHiddenPeriodMs = 10000;  // while nobody looks
 const kSlowPeriodMs = 5000;     // models and coefficients
 const kManyParameters = 300;    // of these coefficients come less often
-const kTypical = "The row that is followed: numbers at their mean, of categories the first.";
 const kZeros = "The row that is followed: all columns 0, as the server was given no schema. Set one under “What if”.";
 const kNoHash = "The row that is followed: all columns 0, as the page cannot fill in the hashed features of the schema.";
 
@@ -54,14 +54,24 @@ async function show(model) {
   made.numbers = new NumbersView();
   made.views = [made.prediction, made.whatIf, made.coefficients, made.calibration, made.numbers];
   say(byId("prediction-title"), `What is predicted: ${columns.target}`);
-  say(byId("prediction-row"), schema === null ? kZeros : columns.hashed ? kNoHash : kTypical);
+  say(byId("prediction-row"), schema === null ? kZeros : columns.hashed ? kNoHash : typicalText(columns));
   return made;
+}
+
+// Of a field's value.
+function textOf(field, value) {
+  return typeof value === "number" ? readingOf(field).text(value) : String(value ?? "not known").replace("\u0000", "");
+}
+
+function typicalText(columns) {
+  const days = columns.fields.filter((field) => field.today).map((field) => `, ${field.name} ${textOf(field, field.typical)}, which is today`);
+  return `The row that is followed: numbers at their mean, of categories the first${days.join("")}.`;
 }
 
 function describe(columns, values) {
   const changed = columns.fields.filter((f) => values.get(f.name) !== columns.typical().get(f.name));
   if (changed.length === 0) return "the typical one";
-  const text = (f) => `${f.name} ${String(values.get(f.name) ?? "not known").replace("\u0000", "")}`;
+  const text = (f) => `${f.name} ${textOf(f, values.get(f.name))}`;
   return changed.slice(0, 6).map(text).join(", ") + (changed.length > 6 ? `, and ${changed.length - 6} more` : "; all else typical");
 }
 

@@ -37,6 +37,7 @@ export class Daemon {
     daemon.child.unref();
     daemon.child.stdout.unref();
     daemon.query = / query=(\S+)/.exec(ready)[1];
+    daemon.observes = / observe=(\S+)/.exec(ready)[1];
     daemon.address = / http=(\S+)/.exec(ready)[1];
     daemon.url = `http://${daemon.address}/`;
     return daemon;
