@@ -77,7 +77,7 @@ export class PredictionView {
 
   #key() {
     if (this.classCount > 0) {
-      return this.columns.classNames.slice(0, this.classCount).map((name, c) => [kLineColours[c], name]).concat([["--band-faint", "90 % interval of a probability", "area"]]);
+      return this.columns.classNames.slice(0, this.classCount).map((name, c) => [kLineColours[c], name, c === 0 ? "line" : "dashed"]).concat([["--band-faint", "90 % interval of a probability", "area"]]);
     }
     if (!this.outer) return [["--line-1", "probability"], ["--band", "90 % interval of the probability", "area"]];
     return [["--line-1", "expected"], ["--band", "90 % interval of the expected value", "area"], ["--band-faint", "90 % of outcomes", "area"]];
