@@ -33,7 +33,9 @@ void add_options(CLI::App& command, const std::vector<DaemonOption>& options) {
             fmt::format("{} \"{}\" is not allowed: {} is expected", name, text, option.allowed));
       }
     };
-    command.add_option_function<std::string>(flag, parse, option.help)->default_str(option.print());
+    auto* added = command.add_option_function<std::string>(flag, parse, option.help);
+    added->default_str(option.print());
+    if (!option.choices.empty()) added->type_name(option.flag_type());
   }
 }
 

@@ -215,7 +215,7 @@ std::string DaemonConfig::to_toml(bool with_models_own) const {
       out += fmt::format("{}[{}]\n", out.empty() ? "" : "\n", table);
     }
     out += fmt::format("{:<40} # {}\n", option.name.substr(dot + 1) + " = " + option.print(),
-                       option.help);
+                       option.help_with_choices());
   }
   if (model_files_.empty()) return out;
   out += "\n[models]\n";

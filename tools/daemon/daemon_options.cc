@@ -7,6 +7,16 @@
 
 namespace windhover {
 
+std::string DaemonOption::help_with_choices() const {
+  if (form == Form::kBoolean || choices.empty()) return help;
+  return fmt::format("{}: {}", help, fmt::join(choices, ", "));
+}
+
+std::string DaemonOption::flag_type() const {
+  const char* type = form == Form::kText ? "TEXT" : "VALUE";
+  return choices.empty() ? type : fmt::format("{}:{{{}}}", type, fmt::join(choices, ","));
+}
+
 DaemonOption boolean(std::string name, std::string help, bool& value) {
   return {std::move(name),
           std::move(help),
@@ -17,7 +27,8 @@ DaemonOption boolean(std::string name, std::string help, bool& value) {
             value = text == "true";
             return true;
           },
-          [&value] { return std::string(value ? "true" : "false"); }};
+          [&value] { return std::string(value ? "true" : "false"); },
+          {"true", "false"}};
 }
 
 DaemonOption text(std::string name, std::string help, std::string& value) {

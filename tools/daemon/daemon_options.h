@@ -31,6 +31,12 @@ struct DaemonOption {
   std::string allowed;                          // for the refusal: "a whole number of 0 to 65535"
   std::function<bool(std::string_view)> parse;  // false: not allowed
   std::function<std::string()> print;           // as TOML
+  std::vector<std::string> choices = {};        // the words that it takes, where it takes no others
+
+  // For where the words are not listed beside it.
+  std::string help_with_choices() const;
+  // Of a flag: its words where CLI11 has them of a validator, so that shells complete them.
+  std::string flag_type() const;
 };
 
 // Each refers to `value`, which outlives it and holds the default.
@@ -99,7 +105,6 @@ DaemonOption choice(std::string name, std::string help, T& value, Choices<T> cho
   std::vector<std::string> names;
   for (const auto& [choice_name, chosen] : choices) names.push_back(choice_name);
   std::string allowed = fmt::format("one of {}", fmt::join(names, ", "));
-  help += fmt::format(": {}", fmt::join(names, ", "));
   auto parse = [&value, choices](std::string_view given) {
     for (const auto& [choice_name, chosen] : choices) {
       if (given != choice_name) continue;
@@ -114,8 +119,8 @@ DaemonOption choice(std::string name, std::string help, T& value, Choices<T> cho
     }
     return std::string("\"?\"");
   };
-  return {std::move(name),    std::move(help), DaemonOption::Form::kText,
-          std::move(allowed), parse,           print};
+  return {std::move(name), std::move(help), DaemonOption::Form::kText, std::move(allowed),
+          parse,           print,           std::move(names)};
 }
 
 template <class Entries>

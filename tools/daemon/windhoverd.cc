@@ -69,7 +69,7 @@ int run(int argc, char** argv) {
              flags[name] = value;
            },
            option.help)
-        ->type_name(option.form == DaemonOption::Form::kText ? "TEXT" : "VALUE");
+        ->type_name(option.flag_type());
   }
   add_manual_options(app, 8, WINDHOVER_VERSION);
   add_exit_codes(app,
