@@ -174,8 +174,9 @@ TEST(ServerRecovery, WhatADrawnProducerHadSentIsNeverLearnedTwice) {
   }
 }
 
-// Without a checkpoint a learner finds its units anew, and with them its prior, from as many rows as
-// were there by the end of its cold start: by how they came. Given ones are the same in both lives.
+// Without a checkpoint a learner finds its units anew, and with them its prior, from as many rows
+// as were there by the end of its cold start: by how they came. Given ones are the same in both
+// lives.
 TEST(ServerRecovery, WithoutACheckpointTheLogBringsBackEveryRowAndProducer) {
   const ServerConfig config = server_on_disk(new_folder());
   EngineConfig engine = engine_on_disk();
