@@ -295,17 +295,6 @@ def test_a_daemon_ends_with_the_process_that_started_it(how):
     assert gone(pid)
 
 
-def test_a_fork_leaves_the_daemon_alone():
-    with Daemon({"model.features": 2}) as server:
-        child = os.fork()
-        if child == 0:
-            server.stop()
-            os._exit(0)
-        os.waitpid(child, 0)
-        assert server.running
-        windhover.connect(server.observe).close()
-
-
 def test_a_daemon_that_is_not_there(monkeypatch):
     monkeypatch.setenv("WINDHOVERD", "/nowhere/windhoverd")
     with pytest.raises(DaemonFailed, match="set WINDHOVERD"):

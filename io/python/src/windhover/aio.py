@@ -124,6 +124,7 @@ class Client(Shared):
         return self
 
     async def _run(self, place: Connection, steps: Steps[T]) -> T:
+        self._check_process()
         async with self._turns[id(place)]:
             self._check_open()
             return await run(steps)

@@ -25,7 +25,8 @@ class Client(Shared):
     """A blocking connection to a server. Made by `windhover.connect`.
 
     Threads may share it: each call waits for its turn. As a context manager it waits at the end
-    until every row is acknowledged, unless an exception is on its way.
+    until every row is acknowledged, unless an exception is on its way. In a forked process every call
+    but close() is refused.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Client(Shared):
             raise
 
     def _run(self, place: Connection, steps: Steps[T]) -> T:
+        self._check_process()  # first: another thread of then may hold the lock for ever
         with self._turns[id(place)]:
             self._check_open()
             return run(steps)
@@ -63,7 +65,8 @@ class Client(Shared):
     def close(self) -> None:
         """Closes the connections at once; whether rows on their way are learned is open.
 
-        Every call that asks or sends is refused from then on.
+        Every call that asks or sends is refused from then on. In a fork it closes the fork's own end
+        alone, and the client of the process that connected goes on.
         """
         self._close_all()
 

@@ -72,6 +72,7 @@ class Daemon:
         Raises:
             DaemonFailed: it cannot be found, did not start, or refuses an option.
         """
+        self._owner = os.getpid()
         self._program = find_program(program)
         self._folder = tempfile.mkdtemp(prefix="windhover-")
         self.observe = f"unix:{self._folder}/observe"
@@ -97,11 +98,15 @@ class Daemon:
         self._finalizer = self._at_the_end()
 
     def _at_the_end(self) -> Any:
-        owner = os.getpid()
-        return weakref.finalize(self, _end, owner, self._process, self._warden, self._folder)
+        return weakref.finalize(self, _end, self._owner, self._process, self._warden, self._folder)
+
+    def _of_this_process(self) -> None:
+        if self._owner != os.getpid():
+            raise InvalidInput("the daemon is of the process that this one was forked from")
 
     def start(self, timeout: float = 60.0) -> None:
         """Starts it again with the same options, after kill()."""
+        self._of_this_process()
         for path in (self.observe[5:], self.query[5:]):
             Path(path).unlink(missing_ok=True)
         with open(self._log, "ab") as log:
@@ -141,14 +146,15 @@ class Daemon:
 
     def kill(self) -> None:
         """Ends it as a crash would."""
+        self._of_this_process()
         _end_processes(self._process, self._warden, signal.SIGKILL)
 
     def stop(self) -> None:
-        """Ends it in order and removes its sockets."""
+        """Ends it in order and removes its sockets; in a fork it does nothing."""
         if hasattr(self, "_finalizer"):
             self._finalizer()
         else:
-            _end(os.getpid(), self._process, self._warden, self._folder)
+            _end(self._owner, self._process, self._warden, self._folder)
 
     def __enter__(self) -> Daemon:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 import weakref
@@ -55,6 +56,7 @@ class Hosted:
 
     def __init__(self, wanted: Wanted, saved: Mapping[str, bytes] | None = None) -> None:
         self.wanted = wanted
+        self._process = os.getpid()
         self._daemon: Daemon | None = None
         self._dirty = saved is not None
         address, query, tls = wanted.address, wanted.query, wanted.tls or {}
@@ -68,13 +70,13 @@ class Hosted:
             )
         if address is None:
             self._folder = Path(tempfile.mkdtemp(prefix="windhover-"))
-            self._finalizer = weakref.finalize(self, rmtree, self._folder, True)
+            self._finalizer = weakref.finalize(self, _remove, self._folder, self._process)
             for name, content in (saved or {}).items():
                 (self._folder / name).write_bytes(content)
             self._daemon = Daemon(self._daemon_options())
             address, query = self._daemon.observe, self._daemon.query
         try:
-            self.client: Client = connect(
+            self._client: Client = connect(
                 address,
                 query=query,
                 model=wanted.model,
@@ -86,11 +88,24 @@ class Hosted:
                 certificate=tls.get("certificate", ""),
                 key=tls.get("key", ""),
             )
-            weakref.finalize(self, self.client.close)
+            weakref.finalize(self, self._client.close)
             self._check()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def client(self) -> Client:
+        """
+        Raises:
+            InvalidInput: this process is a fork of the one that has it.
+        """
+        if self._process != os.getpid():
+            raise InvalidInput(
+                "the model is of the process that this one was forked from: learn it here anew, or "
+                "hand it over in a pickle"
+            )
+        return self._client
 
     def _daemon_options(self) -> dict[str, object]:
         wanted = self.wanted
@@ -187,8 +202,13 @@ class Hosted:
         return {newest.name: newest.read_bytes()}
 
     def close(self) -> None:
-        if hasattr(self, "client"):
-            self.client.close()
+        if hasattr(self, "_client"):
+            self._client.close()
         if self._daemon is not None:
             self._daemon.stop()
             self._finalizer()
+
+
+def _remove(folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # no fork of it, which ends while its daemon goes on
+        rmtree(folder, ignore_errors=True)

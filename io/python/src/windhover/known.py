@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from . import windhover_pb2 as pb
@@ -47,6 +48,7 @@ class Known:
             )
         if options.key and not options.certificate:
             raise InvalidInput("key= is that of a certificate, which is missing")
+        self._process = os.getpid()
         self._refused_policy = refused_rows
         self._rows = Stream(address, options)
         self._questions: Connection = self._rows if query is None else Connection(query, options)
@@ -128,15 +130,29 @@ class Known:
             InvalidInput: nothing is missing, or `sequence` is not one of the missing.
             Refused: the server knows an earlier part of the stream and takes no gap.
         """
+        self._check_process()
         self._rows.go_back(sequence)
 
     def take_refused_rows(self) -> RowsRefused | None:
         """The refused rows since wait() or this said so last; None: there were none."""
+        self._check_process()
         return self._rows.take_refused()
 
     def _parameter_names(self) -> tuple[str, ...]:
         network = self._questions.welcome.network
         return parameter_names(self.features, self.dimension, self.kind, self.classes, network)
+
+    @property
+    def _forked(self) -> bool:
+        """Whether this is a fork of the process that connected. They share the socket and the numbers
+        of rows, so that what this one sends would count as sent before."""
+        return self._process != os.getpid()
+
+    def _check_process(self) -> None:
+        if self._forked:
+            raise InvalidInput(
+                "the client is of the process that this one was forked from: connect() makes another"
+            )
 
     def _check_open(self) -> None:
         self._rows.check_open()

@@ -49,7 +49,7 @@ class Shared(Known):
     def _has_to_wait(self) -> bool:
         """At the end of a block: rows are on their way, or were refused or lost and nobody said so."""
         rows = self._rows
-        return not rows.ended and bool(
+        return not (rows.ended or self._forked) and bool(
             self.outstanding_rows or rows._refused_count or rows._rows_lost or rows._rows_missed
         )
 
