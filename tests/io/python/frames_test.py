@@ -115,7 +115,9 @@ def test_sent_frames_hold_acknowledged_ones_while_there_is_room():
     frames = SentFrames()
     for i in range(4):
         frames.push(SentFrame(i + 1, i * 10, i * 10, 10, b"x" * 100))
-    assert frames.acknowledge(3) == 3 and frames.rows_on_the_way == 10
+    assert frames.up_to(3) == (3, 30)
+    frames.acknowledge(3)
+    assert frames.rows_on_the_way == 10
     frames.trim(250, durable=0)
     assert frames.first_kept(40) == 20 and frames.find(3).rows == 10 and frames.find(1) is None
     frames.trim(250, durable=30)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,26 @@ class Acknowledged(Connection):
         self._refused: list[tuple[int, Reason]] = []
         self._refused_count = 0
         self._faults: dict[int, str] = {}  # of rows that may be refused, the newest
+        self._change: Callable[[], None] | None = None  # under way
+
+    def _make(self, change: Callable[[], None]) -> None:
+        """Changes what is known of rows. An interrupt does not leave it half made: recover() makes it
+        once more. REQUIRES: `change` says what is to be, and adds to nothing."""
+        self._change = change
+        change()
+        self._change = None
+
+    def begin(self) -> None:
+        if self._change is not None:
+            self.recover()
+        super().begin()
+
+    def recover(self) -> None:
+        if self._change is not None:
+            self._change()
+            self._change = None
+        self.frames.recount()
+        super().recover()
 
     def note_faults(self, first: int, faults: Iterable[tuple[int, str]]) -> None:
         """Of rows from number `first` on, which are not kept: what a refusal will be about."""
@@ -58,9 +78,17 @@ class Acknowledged(Connection):
             if frame.id == self._restoring_until:
                 self._restoring_until = 0
         else:
-            self.totals.refused += frame.rows
-            self.totals.frames_acknowledged += 1
-            self.frames.erase(frame)
+            after = dataclasses.replace(
+                self.totals,
+                refused=self.totals.refused + frame.rows,
+                frames_acknowledged=self.totals.frames_acknowledged + 1,
+            )
+
+            def change() -> None:
+                self.totals = after
+                self.frames.erase(frame)
+
+            self._make(change)
         return refusal_of(response.refusal)
 
     def _take_in_acknowledgement(self, up_to: int, ack: Any) -> None:
@@ -72,20 +100,35 @@ class Acknowledged(Connection):
             if up_to >= self._restoring_until:
                 self._restoring_until = 0
             return
-        if ack.refused:
-            self._note_refused(ack)
-        totals.frames_acknowledged += self.frames.acknowledge(up_to)
-        totals.accepted += ack.accepted
-        totals.refused += ack.refused
-        totals.duplicate += ack.duplicate
-        self._accepted_by_instance += ack.accepted
-        acknowledged = totals.sent - totals.unknown - self.frames.rows_on_the_way
+        frames, rows = self.frames.up_to(up_to)
+        acknowledged = totals.sent - totals.unknown - self.frames.rows_on_the_way + rows
         # Where an acknowledgement means the disk all that is acknowledged is there.
         if self.welcome.durability == pb.DURABILITY_LOGGED:
-            totals.durable = acknowledged
+            durable = acknowledged
         else:
-            totals.durable = max(totals.durable, self._durable(ack, acknowledged))
-        self.frames.trim(self.options.resend_bytes, totals.durable)
+            durable = max(totals.durable, self._durable(ack, acknowledged))
+        after = dataclasses.replace(
+            totals,
+            frames_acknowledged=totals.frames_acknowledged + frames,
+            accepted=totals.accepted + ack.accepted,
+            refused=totals.refused + ack.refused,
+            duplicate=totals.duplicate + ack.duplicate,
+            durable=durable,
+        )
+        by_instance = self._accepted_by_instance + ack.accepted
+        known, refused = len(self._refused), self._noted(ack) if ack.refused else []
+        refused_count = self._refused_count + ack.refused
+
+        def change() -> None:
+            self.totals = after
+            self._accepted_by_instance = by_instance
+            self._refused_count = refused_count
+            if refused:
+                self._refused[known:] = refused
+            self.frames.acknowledge(up_to)
+
+        self._make(change)
+        self.frames.trim(self.options.resend_bytes, durable)
 
     def _durable(self, ack: Any, acknowledged: int) -> int:
         head, rows = self._mark
@@ -94,17 +137,18 @@ class Acknowledged(Connection):
             self._mark = (ack.head, acknowledged)
         return there
 
-    def _note_refused(self, ack: Any) -> None:
-        self._refused_count += ack.refused
+    def _noted(self, ack: Any) -> list[tuple[int, Reason]]:
+        noted: list[tuple[int, Reason]] = []
         for request, row, reason in zip(ack.refused_request, ack.refused_row, ack.refused_reason):
             frame = self.frames.find(request)
             if frame is None:
                 continue
             whole = row == WHOLE_FRAME
             first = frame.first_row if whole else frame.first_row + row
-            room = MOST_REFUSED_KEPT - len(self._refused)
+            room = MOST_REFUSED_KEPT - len(self._refused) - len(noted)
             for at in range(min(frame.rows if whole else 1, room)):
-                self._refused.append((first + at, Reason(reason)))
+                noted.append((first + at, Reason(reason)))
+        return noted
 
     def take_refused(self) -> RowsRefused | None:
         """The refused rows, oldest first, since the last call."""
@@ -113,8 +157,7 @@ class Acknowledged(Connection):
         rows = np.array([row for row, _ in self._refused], dtype=np.int64)
         cells = [self._faults.pop(row, "") for row, _ in self._refused]
         taken = RowsRefused(rows, [why for _, why in self._refused], self._refused_count, cells)
-        self._refused = []
-        self._refused_count = 0
+        self._refused, self._refused_count = [], 0
         return taken
 
     def _progress(self) -> int:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from .asked import Asked
 from .connection import Connection
 from .contrasts import Contrasts, contrast_steps
+from .errors import WindhoverError
 from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
@@ -127,7 +128,18 @@ class Client(Shared):
         self._check_process()
         async with self._turns[id(place)]:
             self._check_open()
-            return await run(steps)
+            place.begin()
+            try:
+                answer = await run(steps)
+            except (WindhoverError, asyncio.CancelledError):
+                place.finish()
+                raise
+            except BaseException:
+                steps.close()
+                place.recover()
+                raise
+            place.finish()
+            return answer
 
     async def __aenter__(self) -> Client:
         return self

@@ -12,6 +12,7 @@ from .asked import Asked
 from .blocking import run
 from .connection import Connection
 from .contrasts import Contrasts, contrast_steps
+from .errors import WindhoverError
 from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
@@ -45,7 +46,18 @@ class Client(Shared):
         self._check_process()  # first: another thread of then may hold the lock for ever
         with self._turns[id(place)]:
             self._check_open()
-            return run(steps)
+            place.begin()
+            try:
+                answer = run(steps)
+            except WindhoverError:
+                place.finish()
+                raise
+            except BaseException:
+                steps.close()
+                place.recover()
+                raise
+            place.finish()
+            return answer
 
     def __enter__(self) -> Client:
         return self

@@ -45,6 +45,23 @@ class Connection(Exchange):
         super().__init__(address, options)
         self._fingerprint = 0
         self.ended = False
+        self._under_way = False  # a call; still so at the next one: it was interrupted
+
+    # --- Calls, which an exception out of a signal's handler, as of Ctrl-C, may end anywhere
+
+    def begin(self) -> None:
+        if self._under_way:
+            self.recover()
+        self._under_way = True
+
+    def finish(self) -> None:
+        """The call has ended by itself, with an answer or an error of this package's."""
+        self._under_way = False
+
+    def recover(self) -> None:
+        """The call was interrupted: what was half sent or half read goes with the connection."""
+        self.close()
+        self._under_way = False
 
     def end(self) -> None:
         """Closes it for good: a call under way in another thread or task connects no more."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from google.protobuf.message import DecodeError
+
 from . import address as addresses
 from . import frames as wire
 from . import windhover_pb2 as pb
@@ -65,6 +67,8 @@ class Exchange:
         try:
             data = self._channel.receive(1 << 18)
         except OSError as error:
+            if error.errno is None:  # not the socket's but of a signal's handler, as a TimeoutError
+                raise
             raise self._gone(f"the connection broke: {error.strerror or error}") from error
         if data is None:
             return False
@@ -86,7 +90,9 @@ class Exchange:
             raise Disconnected("not connected")
         try:
             sent = self._channel.send(self._out.front())
-        except OSError:
+        except OSError as error:
+            if error.errno is None:
+                raise
             return False  # if the server is gone the next receive says why
         self._out.drop(sent)
         return sent > 0
@@ -114,7 +120,7 @@ class Exchange:
         failure: Refused | None = None
         try:
             for frame in self._reader.frames():
-                response = pb.Response.FromString(frame)
+                response = _response(frame)
                 mine = self._take_in(response)
                 if mine is False:
                     self._answers.append(response)
@@ -123,9 +129,6 @@ class Exchange:
         except ProtocolError:
             self.close()
             raise
-        except Exception as error:  # protobuf's DecodeError
-            self.close()
-            raise ProtocolError("the answer cannot be read") from error
         if failure is not None:
             if failure.closing:
                 self.close()
@@ -163,6 +166,13 @@ class Exchange:
                     raise ProtocolError(f"the server does not answer with {arm}")
                 return getattr(response, arm)
             yield from self._receive()
+
+
+def _response(frame: bytes) -> Any:
+    try:
+        return pb.Response.FromString(frame)
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise ProtocolError("the answer cannot be read") from error
 
 
 def refusal_of(message: Any) -> Refused:

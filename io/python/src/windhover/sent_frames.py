@@ -40,22 +40,41 @@ class SentFrames:
     def clear(self) -> None:
         self.__init__()  # type: ignore[misc]
 
+    def recount(self) -> None:
+        """After a call that was interrupted somewhere in this class."""
+        if self.held and self.on_the_way and self.held[-1] is self.on_the_way[0]:
+            self.on_the_way.popleft()
+        self.rows_on_the_way = sum(frame.rows for frame in self.on_the_way)
+        self.bytes_on_the_way = sum(len(frame.bytes) for frame in self.on_the_way)
+        self._bytes = self.bytes_on_the_way + sum(len(frame.bytes) for frame in self.held)
+
     def push(self, frame: SentFrame) -> None:
+        if self.on_the_way and self.on_the_way[-1] is frame:
+            return
         self.on_the_way.append(frame)
         self.rows_on_the_way += frame.rows
         self.bytes_on_the_way += len(frame.bytes)
         self._bytes += len(frame.bytes)
 
-    def acknowledge(self, up_to: int) -> int:
-        """All up to this id have arrived; how many of them had not before."""
-        count = 0
+    def up_to(self, frame_id: int) -> tuple[int, int]:
+        """How many frames on the way end with this one, and how many rows they have."""
+        frames = rows = 0
+        for frame in self.on_the_way:
+            if frame.id > frame_id:
+                break
+            frames += 1
+            rows += frame.rows
+        return frames, rows
+
+    def acknowledge(self, up_to: int) -> None:
+        """All up to this id have arrived."""
         while self.on_the_way and self.on_the_way[0].id <= up_to:
-            frame = self.on_the_way.popleft()
+            frame = self.on_the_way[0]
+            if not self.held or self.held[-1] is not frame:
+                self.held.append(frame)  # first: it is lost from nowhere
+            self.on_the_way.popleft()
             self.rows_on_the_way -= frame.rows
             self.bytes_on_the_way -= len(frame.bytes)
-            self.held.append(frame)
-            count += 1
-        return count
 
     def find(self, frame_id: int) -> SentFrame | None:
         for frames in (self.on_the_way, self.held):
@@ -69,6 +88,7 @@ class SentFrames:
         self._bytes -= len(frame.bytes)
         if frame in self.held:
             self.held.remove(frame)
+        if frame not in self.on_the_way:
             return
         self.on_the_way.remove(frame)
         self.rows_on_the_way -= frame.rows

@@ -6,6 +6,7 @@ drawn leaves missing rows by itself.
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Callable
 
@@ -22,7 +23,7 @@ from .errors import (
     refusal,
     times,
 )
-from .options import Options, ProducerState
+from .options import Options, ProducerState, Totals
 from .rows import Rows
 from .sent_frames import SentFrame
 from .steps import Steps
@@ -60,6 +61,7 @@ class Stream(Acknowledged):
         self._start = self.welcome.start_id
         if options.producer and self.welcome.observes:
             yield from self._ask_producer()
+            self._forgotten = self.producer.forgotten
         first = options.first_sequence
         self.next_sequence = self.producer.next if first is None else first
         self._begins = self.next_sequence if options.begins_here else None
@@ -71,7 +73,6 @@ class Stream(Acknowledged):
     def _ask_producer(self) -> Steps[None]:
         self.producer = yield from self.ask_producer(self.number)
         self.totals.producer_next = self.producer.next
-        self._forgotten = self.producer.forgotten
         if self.producer.live and not self._passing:
             self.close()
             raise refusal(Reason.PRODUCER_BUSY, 0, True)
@@ -84,42 +85,27 @@ class Stream(Acknowledged):
     def _take_up_again(self) -> Steps[None]:
         self.missing = None
         self._restoring_until = 0
-        totals = self.totals
         if not self.number:
-            self._give_up_outstanding()
-        head = max(totals.head, self.welcome.head)
+            self._make(self._giving_up())
+        head = max(self.totals.head, self.welcome.head)
         yield from self._open()
         self._check_fingerprint()
-        most = max(self.next_sequence, totals.producer_next)
-        forgotten = self._forgotten
+        most = max(self.next_sequence, self.totals.producer_next)
+        forgotten = self.welcome.forgotten
         asks = self.number != 0 and self.welcome.observes
         if asks and (self.totals.sent > 0 or not self._passing):
             yield from self._ask_producer()
-        else:
-            self._forgotten = self.welcome.forgotten
-        before, self._instance = self._instance, self.welcome.instance_id
-        if before != self._instance:
-            totals.histories += 1
-        start, self._start = self._start, self.welcome.start_id
+            forgotten = self.producer.forgotten
         self._mark = (0, 0)
         perhaps_forgotten = (
             self._passing
             and self.totals.sent > 0
             and not self.producer.known
-            and self._forgotten not in (0, forgotten)
+            and forgotten not in (0, self._forgotten)
         )
-        if not self.number or perhaps_forgotten:
-            self._give_up_outstanding()
-            self._begins = self.next_sequence
-            lost = self._lost(before, head)
-            if self.number:
-                # What one start has acknowledged it has; the next, at least what was on disk.
-                lost = 0 if start == self._start else max(totals.accepted - totals.durable, 0)
-                self._rows_missed += lost
-            totals.lost += lost
-            totals.head = self.welcome.head
-            return
-        if not asks:
+        gives_up = not self.number or perhaps_forgotten
+        self._make(self._taking_up(forgotten, head, gives_up))
+        if gives_up or not asks:
             return
         if self.producer.next > most:
             self.close()
@@ -127,27 +113,65 @@ class Stream(Acknowledged):
             raise refusal(Reason.REFUSED, self.producer.next, True, text)
         yield from self._find_missing()
 
-    def _give_up_outstanding(self) -> None:
-        """Whether what is on its way was learned nobody can tell any more."""
-        self._rows_lost += self.frames.rows_on_the_way
-        self.totals.unknown += self.frames.rows_on_the_way
-        self.frames.clear()
+    def _taking_up(self, forgotten: int, head_before: int, gives_up: bool) -> Callable[[], None]:
+        """What the new connection's server is beside the one before, and, of one that `gives_up`
+        what was on its way, which rows that leaves."""
+        welcome, totals = self.welcome, dataclasses.replace(self.totals)
+        totals.histories += self._instance != welcome.instance_id
+        by_instance, missed = self._accepted_by_instance, self._rows_missed
+        if gives_up:
+            lost = self._lost(head_before)
+            by_instance -= lost
+            if self.number:
+                # What one start has acknowledged it has; the next, at least what was on disk.
+                same = self._start == welcome.start_id
+                lost = 0 if same else max(totals.accepted - totals.durable, 0)
+                missed += lost
+            totals.lost += lost
+            totals.head = welcome.head
+        give_up = self._giving_up(totals)
 
-    def _lost(self, instance_before: int, head_before: int) -> int:
+        def change() -> None:
+            self._instance, self._start = welcome.instance_id, welcome.start_id
+            self._forgotten = forgotten
+            self._accepted_by_instance, self._rows_missed = by_instance, missed
+            if gives_up:
+                give_up()
+                self._begins = self.next_sequence
+            else:
+                self.totals = totals
+
+        return change
+
+    def _giving_up(self, totals: Totals | None = None) -> Callable[[], None]:
+        """Whether what is on its way was learned nobody can tell any more."""
+        rows = self.frames.rows_on_the_way
+        after = dataclasses.replace(totals or self.totals)
+        after.unknown += rows
+        rows_lost = self._rows_lost + rows
+
+        def change() -> None:
+            self.totals = after
+            self._rows_lost = rows_lost
+            self.frames.clear()
+
+        return change
+
+    def _lost(self, head_before: int) -> int:
         """Where nothing is sent again: how many of these rows the server no longer has, at most."""
-        rows = 0
-        if instance_before != self._instance:
-            rows = self._accepted_by_instance
-        elif self.welcome.head < head_before:
-            rows = min(self._accepted_by_instance, head_before - self.welcome.head)
-        self._accepted_by_instance -= rows
-        return rows
+        if self._instance != self.welcome.instance_id:
+            return self._accepted_by_instance
+        if self.welcome.head < head_before:
+            return min(self._accepted_by_instance, head_before - self.welcome.head)
+        return 0
 
     def _find_missing(self) -> Steps[None]:
         """What the server expects next is where this client goes on, if it still has the rows."""
         at = self.producer.next
         if self._begins is not None and (self._passing or not self.producer.known):
             at = max(at, self._begins)
+            if not self._passing:
+                self.frames.begin_at_front()
         kept = self.frames.first_kept(self.next_sequence)
         # Of a drawn producer nobody can miss what was never acknowledged: it was refused.
         had_rows = self.totals.accepted + self.totals.duplicate > 0
@@ -157,11 +181,7 @@ class Stream(Acknowledged):
         if not self._passing:
             raise self.missing
         # Nobody else knows this stream, and could hand them in again.
-        lost = self.totals.lost
-        try:
-            yield from self.leave_missing()
-        finally:
-            self._rows_missed += self.totals.lost - lost
+        yield from self.leave_missing()
 
     def _send_again(self, at: int) -> Steps[None]:
         """Frames that were acknowledged come first and by themselves: what is said of them has been
@@ -195,14 +215,19 @@ class Stream(Acknowledged):
         acknowledged = self.frames.first_on_the_way(self.next_sequence)
         self._leave_before(missing, sequence)
         again = acknowledged - min(acknowledged, sequence)
-        totals = self.totals
+        totals = dataclasses.replace(self.totals)
         totals.restored += again
         totals.sent -= self.frames.rows_on_the_way
         totals.frames_sent -= len(self.frames.on_the_way)
         totals.durable = min(totals.durable, totals.sent - min(again, totals.sent))
-        self.frames.clear()
-        self.next_sequence = sequence
-        self.missing = None
+
+        def change() -> None:
+            self.totals = totals
+            self.frames.clear()
+            self.next_sequence = sequence
+            self.missing = None
+
+        self._make(change)
 
     def leave_missing(self) -> Steps[None]:
         """The caller has none of the missing rows: they count as lost."""
@@ -231,11 +256,18 @@ class Stream(Acknowledged):
         if self.producer.known and not self._passing:
             text = "the server knows an earlier part of the stream and takes no gap"
             raise refusal(Reason.SEQUENCE_GAP, self.producer.next, False, text)
-        totals, lost = self.totals, sequence - missing.first
+        lost, missed = sequence - missing.first, self._rows_missed
         if self._passing:  # all that was acknowledged is in totals; the rest was refused
-            lost = min(lost, totals.accepted + totals.duplicate)
-        totals.lost += lost
-        self._begins = sequence
+            lost = min(lost, self.totals.accepted + self.totals.duplicate)
+            missed += lost
+        after = dataclasses.replace(self.totals, lost=self.totals.lost + lost)
+
+        def change() -> None:
+            self.totals = after
+            self._rows_missed = missed
+            self._begins = sequence
+
+        self._make(change)
 
     def _gone(self, why: str = "the server has closed the connection") -> WindhoverError:
         rows = 0 if self.number else self.frames.rows_on_the_way
@@ -300,12 +332,19 @@ class Stream(Acknowledged):
             parts.append(wire.field(10, 1))
         frame = wire.framed(request_id, wire.OBSERVE, parts)
         self._out.append(frame)
+        totals = self.totals
         kept = frame if producer else b""
-        self.frames.push(SentFrame(request_id, self.totals.sent, self.next_sequence, count, kept))
-        self.frames.trim(self.options.resend_bytes, self.totals.durable)
-        self.next_sequence += count
-        self.totals.sent += count
-        self.totals.frames_sent += 1
+        pushed = SentFrame(request_id, totals.sent, self.next_sequence, count, kept)
+        sent, frames_sent = totals.sent + count, totals.frames_sent + 1
+
+        def change() -> None:
+            self.frames.push(pushed)
+            self.next_sequence = pushed.end
+            totals.sent = sent
+            totals.frames_sent = frames_sent
+
+        self._make(change)
+        self.frames.trim(self.options.resend_bytes, totals.durable)
 
     def wait_acknowledged(self) -> Steps[None]:
         """Sends what is pending and waits until all is acknowledged."""
