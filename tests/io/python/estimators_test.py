@@ -89,7 +89,42 @@ def test_a_regressor_of_trials_predicts_so_many(rows):
     )
     model.partial_fit(X[:5], y[:5], trials=trials[:5])
     assert np.all(np.abs(model.predict(X[:3], trials=[100] * 3) - 30) < 10)
-    assert np.all(np.abs(model.predict(X[:3]) - 0.3) < 0.1)
+    assert np.all(np.abs(model.predict(X[:3], trials=[1] * 3) - 0.3) < 0.1)
+    lower, upper = model.predict_interval(X[:3], trials=[100] * 3)
+    assert np.all((10 < lower) & (lower < 30) & (30 < upper) & (upper < 50))
+    many = np.random.default_rng(10).integers(1, 1000, 600)
+    # Of counts of which nearly all there is to know is how many trials there were.
+    assert model.score(X, 0.3 * many, trials=many) > 0.95
+    for other in (model, pickle.loads(pickle.dumps(model))):
+        for ask in (other.predict, other.predict_interval, other.predictions):
+            with pytest.raises(windhover.InvalidInput, match="fitted with trials=: give trials="):
+                ask(X[:3])
+    with pytest.raises(windhover.InvalidInput, match="give trials="):
+        model.score(X, y)
+    model.close()
+
+
+def test_a_question_says_the_exposure_as_the_rows_did(rows):
+    X, _ = rows(1000)
+    rng = np.random.default_rng(11)
+    exposure = rng.uniform(1, 50, 1000)
+    y = rng.poisson(exposure * 2)
+    model = StreamingRegressor("poisson").fit(X, y, offset=np.log(exposure))
+    offset = np.full(3, np.log(100))
+    lower, upper = model.predict_interval(X[:3], 0.9, offset=offset)
+    # Counts of mean 200: 1.645 sd of 14.1 on either side; that mean is known to a few.
+    assert np.all(np.abs(lower - 177) < 12) and np.all(np.abs(upper - 223) < 12)
+    for name in ("offset", "offsets"):
+        answer = model.predictions(X[:3], **{name: offset})
+        assert np.allclose(answer.mean, model.predict(X[:3], offset=offset))
+    with pytest.raises(windhover.InvalidInput, match="the same: give one"):
+        model.predictions(X[:3], offset=offset, offsets=offset)
+    assert model.score(X, y, offset=np.log(exposure)) > 0.9
+    for ask in (model.predict, model.predict_interval, model.predictions):
+        with pytest.raises(windhover.InvalidInput, match="fitted with offset=: give offset="):
+            ask(X[:3])
+    model.fit(X, y)  # without: nothing is asked for any more
+    assert model.predict(X[:3]).shape == (3,)
     model.close()
 
 

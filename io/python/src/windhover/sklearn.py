@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from .errors import InvalidInput
@@ -90,8 +91,10 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
             sample_weight: shape (n,): how many equal rows each counts as, 0 or 1e-6 to 1e6. The
                 model has weights from then on, 1 where none is given.
             offset: shape (n,): what is added to each row's linear predictor, of counts the
-                logarithm of the exposure. The model has one from then on, 0 where none is given.
-            trials: shape (n,), with likelihood "binomial": how many each y is of.
+                logarithm of the exposure. The model has one from then on, 0 where partial_fit() is
+                given none; questions have to say it.
+            trials: shape (n,), with likelihood "binomial": how many each y is of. Questions have to
+                say it too.
         """
         X, y = self._validated(X, y, first=True)
         self._learn(X, y, sample_weight, offset, trials, first=True)
@@ -119,6 +122,8 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
         weights, X, y, offset, trials = weighed(sample_weight, X, y, offset, trials)
         if first:
             self._start(self.likelihood, 0, offset is not None, weights is not None)
+            given = {"offset": offset, "trials": trials}
+            self._needed = tuple(name for name, column in given.items() if column is not None)
         self._hosted().learn(X, y, offsets=offset, weights=weights, trials=trials, afresh=first)
 
     def _validated(self, X: Any, y: Any, first: bool) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -129,13 +134,33 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
     def predict(
         self, X: Any, return_std: bool = False, *, offset: Any = None, trials: Any = None
     ) -> Any:
-        """Means of y, shape (n,); with `return_std` also its standard deviations."""
+        """Means of y, shape (n,); with `return_std` also its standard deviations.
+
+        Args:
+            offset, trials: shape (n,), as for fit(), of a model that was fitted with them.
+        """
         answer = self._ask(X, offsets=offset, trials=trials)
         return (answer.mean, answer.sd) if return_std else answer.mean
 
-    def predict_interval(self, X: Any, coverage: float = 0.9) -> tuple[FloatArray, FloatArray]:
-        """Ends of the central interval that holds y with this probability, each of shape (n,)."""
-        return self._ask(X, interval=coverage).interval()
+    def predict_interval(
+        self, X: Any, coverage: float = 0.9, *, offset: Any = None, trials: Any = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Ends of the central interval that holds y with this probability, each of shape (n,).
+        Arguments are those of predict()."""
+        return self._ask(X, interval=coverage, offsets=offset, trials=trials).interval()
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        trials: Any = None,
+    ) -> float:
+        """R^2 of predict(), with the arguments of that."""
+        answer = self._ask(X, offsets=offset, trials=trials)
+        return float(r2_score(y, answer.mean, sample_weight=sample_weight))
 
 
 class StreamingClassifier(ClassifierMixin, Streaming):  # type: ignore[misc]

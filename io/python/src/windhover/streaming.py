@@ -22,6 +22,9 @@ except ImportError:
         return estimator._validate_data(*arrays, **how)
 
 
+_PLAIN = {"offset": "exposure 1 it is 0", "trials": "one trial, whose mean is the probability, 1"}
+
+
 class Streaming(BaseEstimator):  # type: ignore[misc]
     """What both estimators have in common."""
 
@@ -38,6 +41,7 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
     settle: float
     n_features_in_: int
     hosted_: Hosted
+    _needed: tuple[str, ...] = ()  # that fit() was given: what a question is to say too
 
     def _wanted(self, likelihood: str, classes: int, offset: bool, weight: bool) -> Wanted:
         options: dict[str, object] = {
@@ -92,6 +96,12 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
 
     def _ask(self, X: Any, **asked: Any) -> Predictions:
         check_is_fitted(self)
+        for name in self._needed:
+            if asked.get("offsets" if name == "offset" else name) is None:
+                raise InvalidInput(
+                    f"the model was fitted with {name}=: give {name}=, one a row, here too; for one of "
+                    f"{_PLAIN[name]}"
+                )
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         return self._hosted().predict(X, stacklevel=3, **asked)
 
@@ -111,8 +121,13 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
     _saved: dict[str, bytes]
     _saved_wanted: Wanted
 
-    def predictions(self, X: Any, **asked: Any) -> Predictions:
-        """All that the model says of X: as `windhover.Client.predict`, with the same arguments."""
+    def predictions(self, X: Any, *, offset: Any = None, **asked: Any) -> Predictions:
+        """All that the model says of X: as `windhover.Client.predict`, with the same arguments.
+        `offset` is its `offsets`, by the name that fit() has for it."""
+        if offset is not None:
+            if asked.get("offsets") is not None:
+                raise InvalidInput("offset= and offsets= are the same: give one of them")
+            asked["offsets"] = offset
         return self._ask(X, **asked)
 
 
