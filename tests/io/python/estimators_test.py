@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -328,6 +329,40 @@ def test_a_daemon_ends_with_the_process_that_started_it(how):
             process.send_signal(how)
         process.wait()
     assert gone(pid)
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+def test_an_estimator_whose_daemon_has_died_says_so_at_once(rows, freeze, under_way):
+    X, y = rows(100)
+    model = StreamingRegressor(settle=0.5).fit(X, y)
+    daemon = model.hosted_._daemon
+    begin = time.monotonic()
+    if under_way:
+        freeze(daemon)
+        threading.Timer(0.3, daemon._process.kill).start()
+    else:
+        daemon._process.kill()
+    for ask in (lambda: model.predict(X), lambda: model.partial_fit(X, y), model.client_.status):
+        with pytest.raises(DaemonFailed, match="has ended by signal 9"):
+            ask()
+    assert time.monotonic() - begin < 20  # it went on trying to connect for 60
+    model.fit(X, y)
+    assert model.predict(X).shape == (100,)
+    model.close()
+
+
+def test_a_model_of_river_whose_daemon_has_died_says_so_at_once():
+    with Regressor() as model:
+        model.learn_one({"a": 1.0}, 2.0)
+        begin = time.monotonic()
+        model._hosted._daemon._process.kill()
+        with pytest.raises(DaemonFailed, match="has ended by signal 9"):
+            for _ in range(100):  # the first may still be handed over
+                model.learn_one({"a": 1.0}, 2.0)
+                time.sleep(0.01)
+        with pytest.raises(DaemonFailed, match="has ended by signal 9"):
+            model.predict_one({"a": 1.0})
+        assert time.monotonic() - begin < 20
 
 
 def test_a_daemon_that_is_not_there(monkeypatch):

@@ -45,6 +45,7 @@ class Connection(Exchange):
         super().__init__(address, options)
         self._fingerprint = 0
         self.ended = False
+        self.look_at_server: Callable[[], None] = lambda: None  # raises where nobody can come back
         self._under_way = False  # a call; still so at the next one: it was interrupted
 
     # --- Calls, which an exception out of a signal's handler, as of Ctrl-C, may end anywhere
@@ -118,6 +119,7 @@ class Connection(Exchange):
     def _open(self) -> Steps[None]:
         self.check_open()
         self.close()
+        self.look_at_server()
         self._channel = yield from connected(self.address, self.options)
         options = self.options
         durability = {

@@ -128,8 +128,7 @@ class Daemon:
         assert self._process.stdout is not None
         self.ready = _first_line(self._process.stdout, timeout).strip()
         if not self.ready.startswith("ready"):
-            said = self._log.read_text(errors="replace").strip()[-2000:]
-            raise DaemonFailed(f"{self._program} did not start: {said or 'it said nothing'}")
+            raise DaemonFailed(f"{self._program} did not start: {self._said}")
         if hasattr(self, "_finalizer"):
             self._finalizer.detach()
             self._finalizer = self._at_the_end()
@@ -143,6 +142,26 @@ class Daemon:
     @property
     def running(self) -> bool:
         return self._process is not None and self._process.poll() is None
+
+    def check_running(self) -> None:
+        """
+        Raises:
+            DaemonFailed: it has ended.
+        """
+        self._of_this_process()
+        if self.running:
+            return
+        code = self._process.returncode if self._process is not None else 0
+        how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
+        raise DaemonFailed(f"{self._program} has ended {how}: {self._said}")
+
+    @property
+    def _said(self) -> str:
+        try:
+            said = self._log.read_text(errors="replace").strip()[-2000:]
+        except OSError:  # stop() has removed it
+            said = ""
+        return said or "it said nothing"
 
     def kill(self) -> None:
         """Ends it as a crash would."""

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -89,6 +89,10 @@ class Hosted:
                 key=tls.get("key", ""),
             )
             weakref.finalize(self, self._client.close)
+            if self._daemon is not None:
+                look = _look_at(weakref.ref(self._daemon))
+                self._client._rows.look_at_server = look
+                self._client._questions.look_at_server = look
             self._check()
         except BaseException:
             self.close()
@@ -207,6 +211,16 @@ class Hosted:
         if self._daemon is not None:
             self._daemon.stop()
             self._finalizer()
+
+
+def _look_at(daemon: weakref.ref[Daemon]) -> Callable[[], None]:
+    """Before each attempt to connect: nobody starts a daemon of one's own again. Does not keep it."""
+
+    def look() -> None:
+        if (one := daemon()) is not None:
+            one.check_running()
+
+    return look
 
 
 def _remove(folder: Path, owner: int) -> None:
