@@ -56,6 +56,9 @@ class EnginePredictions(Predictions):
         super().__init__([], asked.interval, asked.quantiles, ask, provenances)
         self._kept = arrays
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ask": None}
+
     def __len__(self) -> int:
         return len(self._kept["mean"])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Any, Literal
 
 from . import windhover_pb2 as pb
 from .connection import Connection
@@ -153,6 +153,12 @@ class Known:
             raise InvalidInput(
                 "the client is of the process that this one was forked from: connect() makes another"
             )
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a client is neither copied nor pickled: its connection is of this process; connect() makes "
+            "another"
+        )
 
     def _check_open(self) -> None:
         self._rows.check_open()

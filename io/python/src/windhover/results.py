@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,11 +73,24 @@ Ask = Callable[[float, Sequence[float]], "Predictions"]
 PENDING = ("none", "kept", "replaced", "table_full")
 
 
+# Beside those that have a name of their own.
+_MORE_NUMBERS = ("interval_lower", "interval_upper", "conformal_lower", "conformal_upper")
+_MORE_TABLES = ("quantiles", "probs_eti_lower", "probs_eti_upper")
+
+
+class _Kept(NamedTuple):
+    """Of a row in a pickle, what is no number of an array."""
+
+    pending: int
+    conformal_set: list[int]
+
+
 class Predictions(Answer):
     """Predictions for n rows: arrays of shape (n,), of a softmax model also (n, classes).
 
     What does not apply to the model is 0, or has no columns. `provenance` is that of the answer;
-    where X was asked in several pieces, that of the worst of them, and `provenances` has all.
+    where X was asked in several pieces, that of the worst of them, and `provenances` has all. A pickle
+    has the numbers that were asked for.
     """
 
     mean = _Column("Of y.")
@@ -119,6 +132,18 @@ class Predictions(Answer):
         told = (Provenance.of(result.provenance) for result in results)
         self.provenances = tuple(provenances or told)
         self.provenance = next((p for p in self.provenances if not p.ok), self.provenances[0])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without who is asked about another interval or other quantiles: that is a connection."""
+        for name, column in vars(Predictions).items():
+            if isinstance(column, _Column):
+                getattr(self, name)
+        for name in _MORE_NUMBERS:
+            self._numbers(name)
+        for name in _MORE_TABLES:
+            self._arrays(name)
+        rows = [_Kept(row.pending, list(row.conformal_set)) for row in self._rows]
+        return {**self.__dict__, "_rows": rows, "_ask": None}
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -190,7 +215,10 @@ class Predictions(Answer):
 
     def _another(self, interval: float, quantiles: Sequence[float]) -> Predictions:
         if self._ask is None:
-            raise InvalidInput("this was not asked for: give interval= and quantiles= to predict()")
+            raise InvalidInput(
+                "this was not asked for, and a copy, a pickle or asyncio's answer asks nobody: give "
+                "interval= and quantiles= to predict()"
+            )
         return self._ask(interval, quantiles)
 
     def _numbers(self, name: str) -> FloatArray:
