@@ -13,6 +13,7 @@ import warnings
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import windhover
 from windhover.daemon import Daemon, DaemonFailed, find_program
@@ -23,6 +24,7 @@ from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
 
+from windhover.hosted import MOST_CLASSES  # noqa: E402
 from windhover.river import Classifier, Regressor  # noqa: E402
 from windhover.sklearn import StreamingClassifier, StreamingRegressor  # noqa: E402
 
@@ -171,8 +173,23 @@ def test_a_classifier_learns_labels_that_come_later(rows):
         model.partial_fit(X[:2], [0, 7])
     with pytest.raises(ValueError, match="at the first call"):
         model.partial_fit(X[:2], [0, 1], classes=[0, 1, 2])
-    with pytest.raises(ValueError, match="at most 32"):
-        StreamingClassifier().fit(np.ones((66, 1)), np.arange(66) // 2)
+
+
+def test_a_classifier_has_as_many_classes_as_a_model():
+    config = (ROOT / "samplers/config.h").read_text()
+    assert f"kMaxClasses = {MOST_CLASSES};" in config
+    X, labels = np.ones((2 * MOST_CLASSES, 1)), np.arange(2 * MOST_CLASSES) // 2
+    model = StreamingClassifier(settle=0.1).fit(X, labels)
+    assert model.predict_proba(X[:1]).shape == (1, MOST_CLASSES)
+    model.close()
+    more = np.r_[labels, MOST_CLASSES]
+    with pytest.raises(ValueError, match="65 classes; a model has at most 64"):
+        StreamingClassifier().fit(np.ones((len(more), 1)), more)
+    with Classifier(range(MOST_CLASSES)) as one:
+        one.learn_one({"a": 1.0}, 63)
+        assert len(one.predict_proba_one({"a": 1.0})) == MOST_CLASSES
+    with pytest.raises(ValueError, match="65 classes; a model has at most 64"):
+        Classifier(range(65))
 
 
 def test_a_copy_and_a_pickle_go_on_with_the_same_posterior(rows):

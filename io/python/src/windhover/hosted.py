@@ -21,6 +21,7 @@ from .results import Predictions
 
 PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model is paused
 TLS_WORDS = ("ca", "server_name", "certificate", "key")  # of `connect`
+MOST_CLASSES = 64  # of a model: kMaxClasses of samplers/config.h
 REST = 0.01  # seconds between two looks at whether the learner rests
 LOOKS = 4  # that find the same: a learner that is kept from working looks as if it rested
 

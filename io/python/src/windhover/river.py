@@ -19,7 +19,7 @@ import numpy as np
 
 from .client import Client
 from .errors import InvalidInput
-from .hosted import Hosted, Wanted
+from .hosted import MOST_CLASSES, Hosted, Wanted
 from .results import FloatArray, Predictions
 
 Row = Mapping[str, float]
@@ -133,13 +133,17 @@ class Regressor(_One):
 
 class Classifier(_One):
     """Classification, a row at a time. The labels are to be known: `classes`, [False, True] if not
-    given."""
+    given; at most 64."""
 
     def __init__(self, classes: Iterable[Hashable] = (False, True), **named: Any) -> None:
         super().__init__(**named)
         self._labels = list(classes)
         if len(self._labels) < 2:
             raise InvalidInput("there are two classes at least")
+        if len(self._labels) > MOST_CLASSES:
+            raise InvalidInput(
+                f"{len(self._labels)} classes; a model has at most {MOST_CLASSES}"
+            )
         several = len(self._labels) > 2
         self._likelihood = "softmax" if several else "logistic"
         self._classes = len(self._labels) if several else 0

@@ -17,10 +17,9 @@ from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
 
 from .errors import InvalidInput
+from .hosted import MOST_CLASSES
 from .results import FloatArray, Predictions
 from .streaming import Streaming, validate_data, weighed
-
-MOST_CLASSES = 32
 
 
 class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
