@@ -289,6 +289,21 @@ def test_a_row_at_a_time_as_dicts(rows):
             model.learn_one({"d": 1}, 0)
 
 
+@pytest.mark.filterwarnings("always::windhover.PosteriorWarning")
+def test_warnings_of_a_row_at_a_time_point_at_who_asked():
+    with Regressor() as model, Classifier() as other:
+        for one in (model, other):
+            one.learn_one({"a": 1.0}, 1)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.predict_one({"a": 1.0})
+            model.predict_interval_one({"a": 1.0})
+            other.predict_proba_one({"a": 1.0})
+            other.predict_one({"a": 1.0})
+    caught = [one for one in caught if one.category is windhover.PosteriorWarning]
+    assert [one.filename for one in caught] == [__file__] * 4
+
+
 @pytest.mark.parametrize("labels", [(False, True), ("low", "middle", "high")])
 def test_labels_a_row_at_a_time(rows, labels):
     X, y = rows(3000)

@@ -223,3 +223,31 @@ def test_parameters_are_called_as_the_command_calls_them(
     own = {k.split(".")[1]: 0 if v == "false" else int(v) for k, v in options.items()}
     with windhover.Engine(3, model=model, threads=0, **own) as engine:
         assert list(engine.posterior().names) == names
+
+
+@pytest.mark.parametrize("address", [None, 7171, b"127.0.0.1:7171"])
+def test_an_address_that_is_no_text(address):
+    with pytest.raises(windhover.InvalidInput, match=r"address=.*: a text, as 127.0.0.1:7171"):
+        windhover.connect(address)
+    with pytest.raises(windhover.InvalidInput, match=r"query=7172: a text"):
+        windhover.connect("127.0.0.1:7171", query=7172)
+
+
+def test_columns_and_quantiles_that_are_no_numbers(daemon, rows):
+    X, y = rows(100)
+    with windhover.connect(daemon().observe) as m:
+        m.observe(X, y)
+        m.wait()
+        for columns in ("ab", [1.5, 2.5], [None, 1], 3):
+            with pytest.raises(windhover.InvalidInput, match="whole numbers, counted from 0"):
+                m.contrasts(columns)
+        assert len(m.contrasts(np.array([0, 2], dtype=np.int8))) == 2
+        answer = m.predict(X[:5], quantiles=[0.1, 0.5])
+        for one in (0.1, np.float64(0.1), np.float32(0.1)):
+            assert (answer.quantile(one) == answer.quantile([0.1, 0.5])[:, 0]).all()
+        assert (answer.quantile(np.float32([0.1, 0.5])) == answer.quantile([0.1, 0.5])).all()
+        assert (answer.quantile(np.float32([0.5])) == answer.quantile([0.5])).all()
+        assert answer.quantile(np.float32(0.3)).shape == (5,)  # is asked for now
+        for wrong in ("0.5", [0.1, "a"], None):
+            with pytest.raises(windhover.InvalidInput, match="a number, or several"):
+                answer.quantile(wrong)

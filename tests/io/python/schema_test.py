@@ -5,6 +5,7 @@ import csv
 import datetime
 import decimal
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -446,3 +447,42 @@ def test_a_value_as_a_cell(value, text):
 def test_a_row_of_one_missing_value_is_a_row():
     written, count = cells.csv_of({"a": [None, 1]})
     assert (written.decode(), count) == ("a,a_\r\n,0\r\n1,0\r\n", 2)
+
+
+def test_a_schema_is_a_value():
+    schema = windhover.Schema.of(houses(), "price")
+    other = windhover.Schema(schema.text)
+    assert schema == other and hash(schema) == hash(other) and schema != schema.text
+    assert schema != windhover.Schema.of(houses(), "sqm")
+    assert pickle.loads(pickle.dumps(schema)) == schema
+    count = len(schema.names)
+    print_as = f"<Schema of price, {count} features, fingerprint {schema.fingerprint:016x}>"
+    assert repr(schema) == print_as
+    for name in ("text", "names", "target", "more"):
+        with pytest.raises(AttributeError, match="a schema is immutable"):
+            setattr(schema, name, "other")
+    with pytest.raises(AttributeError, match="a schema is immutable"):
+        del schema.text
+
+
+def test_schemas_that_cannot_be_are_told_in_words():
+    for text in ("", " \n"):
+        with pytest.raises(windhover.InvalidInput, match="^the schema is empty$"):
+            windhover.Schema(text)
+    for option in ("--names", "--json", "--help", "-h"):
+        with pytest.raises(windhover.InvalidInput, match=f"^{option} makes no schema"):
+            windhover.Schema.of(houses(), "price", option)
+    durations = {"a": [datetime.timedelta(1)] * 9, "price": list(range(9))}
+    with pytest.raises(windhover.InvalidInput, match="is a duration, which has no unit: give a n"):
+        windhover.Schema.of(durations, "price")
+
+
+def test_a_target_may_be_a_whole_number_as_columns_are():
+    rng = np.random.default_rng(1)
+    columns = {0: rng.normal(size=90), 1: rng.normal(size=90)}
+    columns[2] = 7 * columns[0] + rng.normal(size=90)
+    schema = windhover.Schema.of(columns, 2)
+    assert schema.target == "2" and schema.names == ("0", "1")
+    np.testing.assert_allclose(schema.rows(columns).y, columns[2])
+    with pytest.raises(windhover.InvalidInput, match='no column "3"; it has 0, 1, 2'):
+        windhover.Schema.of(columns, 3)

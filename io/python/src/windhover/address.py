@@ -23,6 +23,8 @@ def parse(text: str) -> Address:
     Raises:
         InvalidInput: the text is none of these.
     """
+    if not isinstance(text, str):
+        raise InvalidInput(f"address={text!r}: a text, as 127.0.0.1:7171 or unix:/path")
     wrong = InvalidInput(f"{text}: expected host:port, [v6]:port, tls://host:port or unix:/path")
     if text.startswith("unix:"):
         path = text[5:]

@@ -108,7 +108,8 @@ def _text(value: Any, sign: str) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, NO_CELL) or isinstance(value, DURATIONS):
-        why = "a duration has no unit: give a number" if isinstance(value, DURATIONS) else "no cell"
+        is_duration = isinstance(value, DURATIONS)
+        why = "a duration, which has no unit: give a number" if is_duration else "no cell"
         raise InvalidInput(f"{value!r:.80} of type {type(value).__name__} is {why}")
     if isinstance(value, decimal.Decimal):
         return "" if value.is_nan() else format(value, "f").replace(".", sign)

@@ -3,6 +3,7 @@ differences are known."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -79,7 +80,10 @@ class Group:
             raise InvalidInput("the weights of a network are of no column")
         if len(names) < features:
             raise InvalidInput(f"{len(names)} parameters are too few for {features} columns")
-        self.columns = [int(column) for column in columns]
+        try:
+            self.columns = [operator.index(column) for column in columns]
+        except TypeError:
+            raise InvalidInput(f"columns={columns!r}: whole numbers, counted from 0") from None
         distinct = set(self.columns)
         if len(distinct) < 2 or len(distinct) < len(self.columns):
             raise InvalidInput(f"columns={list(columns)}: two or more, each once")

@@ -38,6 +38,9 @@ class Known:
             raise InvalidInput("first_sequence and begins_here are of a producer that is given")
         if not options.token.isascii() or len(options.token) > 256:
             raise InvalidInput("a token is ASCII, at most 256 bytes")
+        for name, place in (("address", address), ("query", query)):
+            if not isinstance(place, str) and (name == "address" or place is not None):
+                raise InvalidInput(f"{name}={place!r}: a text, as 127.0.0.1:7171 or unix:/path")
         places = [text for text in (address, query) if text]
         tls = any(text.startswith("tls://") for text in places)
         if tls and not all(text.startswith(("tls://", "unix:")) for text in places):

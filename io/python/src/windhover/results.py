@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -73,6 +74,15 @@ Ask = Callable[[float, Sequence[float]], "Predictions"]
 PENDING = ("none", "kept", "replaced", "table_full")
 
 
+def _plain(probability: Any) -> float:
+    """One of 32 bits as it is written: 0.1, not 0.10000000149011612, which nobody has asked for."""
+    if isinstance(probability, np.floating):
+        return float(str(probability))
+    if isinstance(probability, numbers.Real):
+        return float(probability)
+    raise InvalidInput(f"quantile({probability!r}): a number, or several")
+
+
 # Beside those that have a name of their own.
 _MORE_NUMBERS = ("interval_lower", "interval_upper", "conformal_lower", "conformal_upper")
 _MORE_TABLES = ("quantiles", "probs_eti_lower", "probs_eti_upper")
@@ -126,7 +136,7 @@ class Predictions(Answer):
     ) -> None:
         self._rows = [row for result in results for row in result.predictions]
         self._interval = interval
-        self._quantiles = tuple(quantiles)
+        self._quantiles = tuple(_plain(each) for each in quantiles)
         self._ask = ask
         self._kept: dict[str, FloatArray] = {}
         told = (Provenance.of(result.provenance) for result in results)
@@ -200,8 +210,8 @@ class Predictions(Answer):
 
         Those not given to predict() are asked of the server now, as in interval().
         """
-        one = isinstance(probability, (int, float))
-        wanted = [probability] if isinstance(probability, (int, float)) else list(probability)
+        one = np.ndim(probability) == 0
+        wanted = [_plain(each) for each in ([probability] if one else probability)]  # type: ignore
         if not all(each in self._quantiles for each in wanted):
             table = self._another(self._interval, wanted)._arrays("quantiles")
         elif one or tuple(wanted) == self._quantiles:

@@ -98,10 +98,10 @@ class _One:
             row[0, self._place[name]] = value
         return row
 
-    def _ask(self, x: Row, **asked: Any) -> Predictions | None:
+    def _ask(self, x: Row, above: int = 0, **asked: Any) -> Predictions | None:
         if self._hosted is None:
             return None
-        return self._hosted.client._asked(self._row(x), **asked, stacklevel=4)
+        return self._hosted.client._asked(self._row(x), **asked, stacklevel=4 + above)
 
 
 class Regressor(_One):
@@ -158,7 +158,10 @@ class Classifier(_One):
 
     def predict_proba_one(self, x: Row) -> dict[Hashable, float]:
         """Probability of each label; before the first row all the same."""
-        answer = self._ask(x)
+        return self._proba(x)
+
+    def _proba(self, x: Row) -> dict[Hashable, float]:
+        answer = self._ask(x, above=1)
         if answer is None:
             return {label: 1 / len(self._labels) for label in self._labels}
         if not self._classes:
@@ -170,5 +173,5 @@ class Classifier(_One):
         """The most probable label; before the first row None."""
         if self._hosted is None:
             return None
-        answer = self.predict_proba_one(x)
+        answer = self._proba(x)
         return max(answer, key=lambda label: answer[label])

@@ -30,10 +30,11 @@ from numpy.typing import NDArray
 
 from . import cells
 from .daemon import DaemonFailed, find_program
-from .errors import InvalidInput
+from .errors import InvalidInput, times
 from .rows import SparseRows
 
 VERSION = "0.2"  # of the command
+NO_SCHEMA = ("--names", "--json", "--help", "-h")
 COUNT = re.compile(r"encoded (\d+) of (\d+) rows")
 
 Frame = Union[Mapping[str, Sequence[Any]], Sequence[Mapping[str, Any]], Any]
@@ -78,6 +79,8 @@ class Schema:
             InvalidInput: it is no schema. A draft's gaps are found when it is to make rows.
             DaemonFailed: there is no `windhover` command.
         """
+        if not text.strip():
+            raise InvalidInput("the schema is empty")
         self.text = text
         said, _ = self._run("schema", "--json")
         try:
@@ -99,17 +102,40 @@ class Schema:
         hashed = any(feature["kind"] == "hash" for feature in found["features"])
         named = [] if hashed else [name for f in found["features"] for name in f["columns"]]
         self.names: tuple[str, ...] | None = None if hashed else tuple(named)
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_made" in self.__dict__:
+            raise AttributeError(f"{name}: a schema is immutable; Schema(text) makes another")
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name}: a schema is immutable")
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Schema) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        features = "hashed features" if self.names is None else times(len(self.names), "feature")
+        return f"<Schema of {self.target}, {features}, fingerprint {self.fingerprint:016x}>"
 
     @classmethod
-    def of(cls, frame: Frame, target: str, *options: str) -> Schema:
+    def of(cls, frame: Frame, target: str | int, *options: str) -> Schema:
         """Finds out what the columns are, as `windhover schema FILE --target TARGET` does.
 
         Args:
+            target: the name of a column.
             options: of that command, as in `"--leave-out", "id"`.
 
         Raises:
             InvalidInput: it cannot tell; the text says what to say.
         """
+        if wrong := [option for option in options if option in NO_SCHEMA]:
+            raise InvalidInput(f"{wrong[0]} makes no schema: it has the command say something else")
+        target = str(target)
         with tempfile.TemporaryDirectory(prefix="windhover-") as folder:
             path = Path(folder, "frame.csv")
             written, _ = cells.csv_of(frame)
@@ -203,6 +229,7 @@ def _output(
         raise DaemonFailed(f"{program} {words[0]}: {why}; this client wants {VERSION} or later")
     lines = [line for line in said.splitlines() if not COUNT.fullmatch(line)]
     said = "\n".join(line.removeprefix("skipped: ").removeprefix("windhover: ") for line in lines)
+    said = said.replace(f"the schema {path}", "the schema")
     said = said.replace(str(path), what).replace("standard input", "the frame")
     raise InvalidInput(said.replace("say --allow-skipped", "say allow_skipped=True"))
 
