@@ -131,6 +131,28 @@ def test_a_question_says_the_exposure_as_the_rows_did(rows):
     model.close()
 
 
+def test_parameters_are_called_by_the_columns_of_the_data_frame(rows):
+    pandas = pytest.importorskip("pandas")
+    X, y = rows(300)
+    frame = pandas.DataFrame(X, columns=["a", "b", "the intercept"])
+    for intercept in (True, False):
+        model = StreamingRegressor(options={"model.intercept": intercept}, settle=0.5)
+        model.fit(frame, y)
+        names = ("a", "b", "the intercept") + ("intercept",) * intercept
+        for one in (model, pickle.loads(pickle.dumps(model))):
+            assert one.client_.posterior().names == one.client_.draws().names == names
+            assert one.client_.contrasts([0, 2]).names == ("a", "the intercept")
+            one.close()
+    labels = np.digitize(y, [-1, 1])
+    model = StreamingClassifier(settle=0.5, options={"model.intercept": False}).fit(frame, labels)
+    blocks = [f"{k}: {name}" for k in (1, 2) for name in ("a", "b", "the intercept")]
+    assert list(model.client_.posterior().names) == blocks
+    contrasts = model.client_.contrasts([0, 2])
+    assert contrasts.names == tuple(blocks[i] for i in (0, 2, 3, 5))
+    assert model.client_.posterior().to_dataframe().index[0] == "1: a"
+    model.close()
+
+
 def test_the_same_rows_lead_to_the_same_bits(rows):
     X, y = rows(3000)
     one, other = (StreamingRegressor(random_state=3).fit(X, y) for _ in range(2))

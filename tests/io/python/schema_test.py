@@ -486,3 +486,22 @@ def test_a_target_may_be_a_whole_number_as_columns_are():
     np.testing.assert_allclose(schema.rows(columns).y, columns[2])
     with pytest.raises(windhover.InvalidInput, match='no column "3"; it has 0, 1, 2'):
         windhover.Schema.of(columns, 3)
+
+
+def test_parameters_are_called_by_the_features_of_the_schema(daemon, tmp_path):
+    schema = windhover.Schema.of(houses(), "price")
+    schema.save(tmp_path / "S.toml")
+    server = daemon(model__features=len(schema.names), model__schema=tmp_path / "S.toml")
+    encoded = schema.rows(houses())
+    names = (*schema.names, "intercept")
+    with windhover.connect(server.observe, schema=schema) as m:
+        m.observe(encoded.X, encoded.y)
+        m.wait()
+        assert m.posterior().names == m.draws().names == names
+        assert m.contrasts([0, 1]).names == names[:2]
+
+    async def asked():
+        async with windhover.aio.connect(server.observe, schema=schema) as m:
+            return (await m.posterior()).names
+
+    assert asyncio.run(asked()) == names

@@ -84,9 +84,11 @@ class Acknowledged(Connection):
                 frames_acknowledged=self.totals.frames_acknowledged + 1,
             )
 
+            refused = frame
+
             def change() -> None:
                 self.totals = after
-                self.frames.erase(frame)
+                self.frames.erase(refused)
 
             self._make(change)
         return refusal_of(response.refusal)

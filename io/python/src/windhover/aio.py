@@ -98,7 +98,9 @@ def connect(
         retry_for=retry_for,
         reconnect=reconnect,
     )
-    return _Connecting(Client(address, query, refused_rows, options))
+    client = Client(address, query, refused_rows, options)
+    client.columns = schema.names if schema else None
+    return _Connecting(client)
 
 
 class Client(Shared):

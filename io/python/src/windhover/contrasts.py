@@ -70,11 +70,17 @@ class Group:
 
     Raises:
         InvalidInput: fewer than two, the same one twice, or none of the model's `features`;
-            `against` is none of them; or parameters with these `names` are a network's, or fewer.
+            `against` is none of them; or parameters with these `names` are a network's, or fewer. `shown`:
+            what they are called where the columns have names.
     """
 
     def __init__(
-        self, columns: Sequence[int], against: int | None, features: int, names: tuple[str, ...]
+        self,
+        columns: Sequence[int],
+        against: int | None,
+        features: int,
+        names: tuple[str, ...],
+        shown: tuple[str, ...] | None = None,
     ) -> None:
         if names[:1] == ("theta0",):
             raise InvalidInput("the weights of a network are of no column")
@@ -93,6 +99,7 @@ class Group:
             raise InvalidInput(f"against={against}: one of columns={list(columns)}, or None")
         self._features = features
         self._names = names
+        self._shown = shown or names
         share = 1 / len(self.columns)
         self._weights = np.array(
             [share if against is None else float(column == against) for column in self.columns]
@@ -130,7 +137,7 @@ class Group:
             (mean[1::2] - mean[2::2]) / 2,
             np.sqrt(np.maximum(along, 0)),
             0,
-            tuple(self._names[column] for column in self.columns),
+            tuple(self._shown[column] for column in self.columns),
         )
 
     def drawn(self, posterior: Posterior, draws: Draws) -> Contrasts:
@@ -142,13 +149,13 @@ class Group:
             (posterior.mean[at] @ self._contrasts.T).ravel(),
             (draws.theta[:, at] @ self._contrasts.T).std(axis=0, ddof=1).ravel(),
             len(draws),
-            tuple(self._names[i] for i in at.ravel()),
+            tuple(self._shown[i] for i in at.ravel()),
         )
 
 
 def contrast_steps(client: Shared, columns: Sequence[int], against: int | None) -> Steps[Contrasts]:
     """What `client` says of the columns."""
-    group = Group(columns, against, client.features, client._parameter_names())
+    group = Group(columns, against, client.features, client._parameter_names(False), client._parameter_names())
     if group.has_one_predictor and not client._questions.welcome.max_nonzeros:
         asked = Asked()
         results = yield from client._predict_steps(group.rows(), asked, None, None, None, None)

@@ -37,6 +37,7 @@ class Wanted:
         address, query, model, token, tls, producer: of a server that runs; address None: a daemon.
         options: of the daemon, by dotted name; what is not given is its default.
         settle: seconds that settle() waits at most.
+        names: of the columns, by which parameters are called.
     """
 
     columns: int
@@ -50,6 +51,7 @@ class Wanted:
     producer: int = 0
     options: Mapping[str, object] | None = None
     settle: float = 10.0
+    names: tuple[str, ...] | None = None
 
 
 class Hosted:
@@ -94,6 +96,7 @@ class Hosted:
                 look = _look_at(weakref.ref(self._daemon))
                 self._client._rows.look_at_server = look
                 self._client._questions.look_at_server = look
+            self._client.columns = wanted.names
             self._check()
         except BaseException:
             self.close()

@@ -52,6 +52,7 @@ class Known:
         if options.key and not options.certificate:
             raise InvalidInput("key= is that of a certificate, which is missing")
         self._process = os.getpid()
+        self.columns: tuple[str, ...] | None = None  # their names, where they are known
         self._refused_policy = refused_rows
         self._rows = Stream(address, options)
         self._questions: Connection = self._rows if query is None else Connection(query, options)
@@ -141,9 +142,12 @@ class Known:
         self._check_process()
         return self._rows.take_refused()
 
-    def _parameter_names(self) -> tuple[str, ...]:
+    def _parameter_names(self, named: bool = True) -> tuple[str, ...]:
+        columns = self.columns if named and len(self.columns or ()) == self.features else None
         network = self._questions.welcome.network
-        return parameter_names(self.features, self.dimension, self.kind, self.classes, network)
+        return parameter_names(
+            self.features, self.dimension, self.kind, self.classes, network, columns
+        )
 
     @property
     def _forked(self) -> bool:

@@ -63,7 +63,8 @@ def connect(
             once. None: whatever the server offers.
         fingerprint: what this client believes a row means; 0: do not check.
         schema: whose rows these are: a server that was given another is Refused. One without a
-            schema, or from before that was told, takes any rows that have as many columns.
+            schema, or from before that was told, takes any rows that have as many columns. Parameters
+            are called by its features.
         connect_timeout, reply_timeout: seconds; the latter without a byte coming or going.
         single_precision: True: send 32-bit numbers. None: where X and y are 32-bit themselves.
         max_rows_per_frame: 0: as many as the server takes.
@@ -104,4 +105,6 @@ def connect(
         retry_for=retry_for,
         reconnect=reconnect,
     )
-    return Client(address, query, refused_rows, options)
+    client = Client(address, query, refused_rows, options)
+    client.columns = schema.names if schema else None
+    return client

@@ -21,16 +21,21 @@ FloatArray = NDArray[np.float64]
 
 
 def parameter_names(
-    width: int, dimension: int, kind: ModelKind, classes: int, network: bool = False
+    width: int,
+    dimension: int,
+    kind: ModelKind,
+    classes: int,
+    network: bool = False,
+    columns: Sequence[str] | None = None,
 ) -> tuple[str, ...]:
-    """What the parameters of a model are called whose columns have no names: as `windhover
-    posterior` has them. `width`: columns of a row; `classes`: of softmax, otherwise 0. Those of a
+    """What the parameters of a model are called, as `windhover posterior` has them: by its `columns`,
+    or by x1, x2, ... where these have no names. `width`: columns of a row; `classes`: of softmax, otherwise 0. Those of a
     `network` have none; of one on a server that does not say so it is known by their number alone.
     """
     blocks = [f"{k}: " for k in range(1, classes)] or [""]
     if kind is ModelKind.HETEROSCEDASTIC:
         blocks = ["log variance: ", ""]
-    names = [f"x{i}" for i in range(1, width + 1)]
+    names = list(columns or (f"x{i}" for i in range(1, width + 1)))
     if dimension > len(blocks) * width:
         names.append("intercept")
     if network or dimension != len(blocks) * len(names):

@@ -86,7 +86,13 @@ class _One:
             self._names = self._names or tuple(x)
             self._place = {name: i for i, name in enumerate(self._names)}
             columns = len(self._names)
-            wanted = Wanted(columns, self._likelihood, self._classes, **self._server)
+            wanted = Wanted(
+                columns,
+                self._likelihood,
+                self._classes,
+                **self._server,
+                names=tuple(map(str, self._names)),
+            )
             self._hosted = Hosted(wanted)
         self._hosted.client.observe(self._row(x), [y])
 

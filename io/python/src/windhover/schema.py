@@ -113,7 +113,9 @@ class Schema:
         raise AttributeError(f"{name}: a schema is immutable")
 
     def __eq__(self, other: object) -> bool:
-        return self.text == other.text if isinstance(other, Schema) else NotImplemented
+        if not isinstance(other, Schema):
+            return NotImplemented
+        return self.text == other.text
 
     def __hash__(self) -> int:
         return hash(self.text)

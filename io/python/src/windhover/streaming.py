@@ -56,6 +56,7 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
                 options["model.offset"] = True
             if weight:
                 options["model.weight"] = True
+        names = getattr(self, "feature_names_in_", None)
         return Wanted(
             columns=self.n_features_in_,
             likelihood=likelihood,
@@ -68,6 +69,7 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
             producer=self.producer,
             options={**options, **(self.options or {})},
             settle=self.settle,
+            names=tuple(map(str, names)) if names is not None else None,
         )
 
     def close(self) -> None:
