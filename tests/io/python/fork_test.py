@@ -157,7 +157,9 @@ def test_a_fork_leaves_an_estimators_daemon_and_its_folder_alone(windhoverd, row
         refused(pickle.dumps, model)
         refused(lambda: model.client_)
         model.close()
-        assert np.allclose(model.fit(X, y).predict(X[:5]), before, atol=0.1)  # in a daemon of its own
+        assert np.allclose(
+            model.fit(X, y).predict(X[:5]), before, atol=0.1
+        )  # in a daemon of its own
 
     assert in_a_fork(work)
     assert in_a_fork(lambda: None, ends=True)

@@ -155,7 +155,9 @@ class Group:
 
 def contrast_steps(client: Shared, columns: Sequence[int], against: int | None) -> Steps[Contrasts]:
     """What `client` says of the columns."""
-    group = Group(columns, against, client.features, client._parameter_names(False), client._parameter_names())
+    group = Group(
+        columns, against, client.features, client._parameter_names(False), client._parameter_names()
+    )
     if group.has_one_predictor and not client._questions.welcome.max_nonzeros:
         asked = Asked()
         results = yield from client._predict_steps(group.rows(), asked, None, None, None, None)

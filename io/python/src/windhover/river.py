@@ -147,9 +147,7 @@ class Classifier(_One):
         if len(self._labels) < 2:
             raise InvalidInput("there are two classes at least")
         if len(self._labels) > MOST_CLASSES:
-            raise InvalidInput(
-                f"{len(self._labels)} classes; a model has at most {MOST_CLASSES}"
-            )
+            raise InvalidInput(f"{len(self._labels)} classes; a model has at most {MOST_CLASSES}")
         several = len(self._labels) > 2
         self._likelihood = "softmax" if several else "logistic"
         self._classes = len(self._labels) if several else 0
