@@ -15,7 +15,15 @@ from sending import connect, total_of
 import windhover
 from windhover import channel
 
-KEEPS_COUNT = ("acknowledged", "connection", "exchange", "frames", "sent_frames", "stream")
+KEEPS_COUNT = (
+    "acknowledged",
+    "connection",
+    "exchange",
+    "frames",
+    "sent_frames",
+    "stream",
+    "taken_up",
+)
 FOLDER = os.path.dirname(windhover.__file__)
 FILES = {os.path.join(FOLDER, name + ".py") for name in KEEPS_COUNT}
 
