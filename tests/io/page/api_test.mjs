@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 
-import { close, launch, open, text } from "./browser.mjs";
+import { close, kPatience, launch, open, text } from "./browser.mjs";
 import { Daemon, lines } from "./daemon.mjs";
 
 globalThis.sessionStorage = { getItem: () => null };
@@ -54,5 +54,24 @@ test("half an answer is no answer, whatever was asked, and the page goes on with
   }
   assert.match(await page.textContent("#events"), /the server does not answer: what it sent cannot be read/);
   await close(page);
+  await daemon.stop();
+});
+
+test("a file of the page that does not come is told of, and the page loads again", async () => {
+  const daemon = await Daemon.start(["--model.features", "2", "--engine.window_size", "2000"]);
+  await daemon.observe(lines(600));
+  for (const file of ["main.js", "format.js", "page.css", "vendor/uplot/uPlot.iife.min.js"]) {
+    const page = await browser.newPage();
+    let lost = 0;
+    await page.route(`**/page/${file}`, (route) => lost++ === 0 ? route.abort() : route.continue());
+    const came = page.waitForResponse(`**/page/${file}`, { timeout: kPatience });
+    await page.goto(daemon.url);
+    // Modules go on without the others.
+    if (!file.includes("uplot") && file.endsWith(".js")) await text(page, "#connection", /^a file of this page did not come; trying again$/);
+    await came;
+    await text(page, "#connection", /^live$/);
+    assert.equal(lost, 2, file);
+    await page.close();
+  }
   await daemon.stop();
 });
