@@ -31,9 +31,11 @@ void KeptAnswers::decide(const GivenAnswer& answer, bool had_one, Kind& kind) no
   kind.n_seen = n_seen;
   if (!decided || answer.use < OutcomeUse::kConformal) kind.use = answer.use;
   if (decided || kind.use != OutcomeUse::kCheck) return;
-  const bool judges =
-      judged_.left(answer.n_seen, answer.n_eff) > 0 && judged_.add(answer.n_seen, answer.shared);
-  if (!judges) kind.use = OutcomeUse::kConformal;
+  if (judged_.left(answer.n_seen, answer.n_eff) > 0) {
+    judged_.add(answer.n_seen);
+  } else {
+    kind.use = OutcomeUse::kConformal;
+  }
 }
 
 GivenAnswer KeptAnswers::read(std::uint32_t place) const noexcept {

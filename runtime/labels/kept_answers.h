@@ -20,7 +20,6 @@ struct GivenAnswer {
   // Of the posterior, as in its Provenance, for write(): not kept.
   std::uint64_t n_seen = 0;
   std::uint64_t n_eff = 0;
-  double shared = 0;  // share_of_parameters(), likewise
 };
 
 // One answer a place of a table, or none. Which outcomes are for the check of calibration

@@ -78,7 +78,6 @@ void LateLabels::keep_answered(const Predictor& predictor, GivenAnswer answer,
                                std::span<PredictiveSummary> summaries) noexcept {
   keep_each(*table_, request, first, count, summaries, [&](std::size_t row) {
     answer.numbers = predictor.given(row);
-    answer.shared = share_of_parameters(summaries[row]);
     return &answer;
   });
 }

@@ -2,7 +2,6 @@
 #ifndef WINDHOVER_RUNTIME_PREDICTION_PREDICTIVE_H_
 #define WINDHOVER_RUNTIME_PREDICTION_PREDICTIVE_H_
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -206,14 +205,6 @@ struct PredictiveSummary {
   std::array<double, kMaxClasses> probs_eti_lower{};
   std::array<double, kMaxClasses> probs_eti_upper{};
 };
-
-// Which share of y's predicted variance, of several classes of the entropy, is what is not known of
-// the parameters. 0 where that is infinite or NaN.
-inline double share_of_parameters(const PredictiveSummary& s) noexcept {
-  const double all = s.classes > 0 ? s.entropy : s.var_epistemic + s.var_aleatoric;
-  const double share = (s.classes > 0 ? s.mutual_information : s.var_epistemic) / all;
-  return share > 0 ? std::min(share, 1.0) : 0.0;
-}
 
 // A parameter multiplies features as they come and is in units of y; an intercept is the linear
 // predictor at x = 0. Chains move the parameters of standardised features: ess_bulk, ess_tail,

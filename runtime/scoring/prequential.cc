@@ -211,10 +211,8 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   score_conformal(answer, request, summary, score);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
-  // Of an answer that was given before it is decided when it was given.
-  if (score.pit >= 0 && answer.use == OutcomeUse::kCheck &&
-      (answer.given != nullptr ||
-       judged_.add(answer.posterior->provenance.n_seen, share_of_parameters(summary)))) {
+  if (score.pit >= 0 && answer.use == OutcomeUse::kCheck) {
+    if (answer.given == nullptr) judged_.add(answer.posterior->provenance.n_seen);
     check(summary, score, y);
   }
   add_to_reference(row);

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <string>
 
-#include "windhover/runtime/scoring/outcome_use.h"
 #include "windhover/tests/runtime/labels_fixture.h"
 
 namespace windhover::test::stale_answers_test {
@@ -96,47 +95,6 @@ StatusReason reason_after(Keyed& served, const Data& data, Index piece) {
     take(served, data, first, first + piece);
   }
   return served.engine.provenance().reason;
-}
-
-// The second of three columns is 0 in what has been seen, and 1 from there on: all that is
-// predicted then is as wide as the prior, and off by the same number. A quarter of the rows would
-// judge it: an alarm in 13 of these streams.
-TEST(StaleAnswers, NorForRowsBeyondThoseThatItHasSeen) {
-  constexpr Index kSeen = 400;
-  int alarms = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    Data data = linear_data(2 * kSeen, 3, 1.0, seed);
-    const double effect = normals(seed + 50, 1)[0];
-    for (Index i = 0; i < data.rows(); ++i) {
-      const double x = i < kSeen ? 0 : 1;
-      data.y[i] += effect * x - data.truth[1] * data.x(i, 1);
-      data.x(i, 1) = x;
-    }
-    EngineConfig config = scored_linear();
-    config.model.prior_precision = 1;
-    config.standardize = config.standardize_target = Standardize::kOff;
-    Keyed served(config);
-    take(served, data, 0, kSeen);
-    take(served, data, kSeen, data.rows());
-    alarms += served.engine.provenance().reason == StatusReason::kPredictive ? 1 : 0;
-  }
-  EXPECT_EQ(alarms, 0);
-}
-
-TEST(JudgedRows, AreAQuarterOfThoseBehindAPosteriorOrFewerOfMuchShared) {
-  const auto judging = [](JudgedRows& rows, std::uint64_t n_seen, double shared) {
-    int count = 0;
-    for (int i = 0; i < 1'000 && rows.left(n_seen, 400) > 0; ++i) {
-      count += rows.add(n_seen, shared) ? 1 : 0;
-    }
-    return count;
-  };
-  JudgedRows rows;
-  EXPECT_EQ(judging(rows, 400, 0.1), 100);
-  EXPECT_EQ(judging(rows, 400, 0), 0) << "no more of the same";
-  EXPECT_EQ(judging(rows, 401, 1), 4);
-  EXPECT_EQ(judging(rows, 402, 0.5), 16);
-  EXPECT_EQ(judging(rows, 401, 0), 0) << "a newer one has been judged";
 }
 
 // In pieces each larger than what is in memory.
