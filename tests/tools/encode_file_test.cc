@@ -45,6 +45,24 @@ categories = ["a,b", "d"]
 other = "zero"
 )";
 
+// The first frost ends no stream of temperatures that were above 0 until then.
+TEST(EncodeFile, ATargetThatTheModelDoesNotTakeIsSkippedWithItsLine) {
+  const std::string path = file_with("frost.csv", "y,x\n3,1\n0,2\n-4,3\n2.5,4\n,5\n");
+  const auto taken = [&](const std::string& kind) {
+    const std::string rule = "target = \"y\"\ntarget_kind = \"" + kind + "\"\nmissing = \"skip\"\n";
+    return encoded(rule + "[[feature]]\nfield = \"x\"\nkind = \"number\"\nshift = 0\nscale = 1\n",
+                   path);
+  };
+  const Encoded positive = taken("positive-number");
+  EXPECT_EQ(positive.report.skipped, 3U);
+  EXPECT_EQ(positive.report.unreadable, 2U);
+  ASSERT_EQ(positive.skipped.size(), 3U);
+  EXPECT_TRUE(says(positive.skipped[0], "line 3, column y: \"0\" where a number greater than 0"));
+  const Encoded counts = taken("count");
+  EXPECT_EQ(counts.report.unreadable, 2U);
+  EXPECT_TRUE(says(counts.skipped[1], "line 5, column y: \"2.5\" where a whole number"));
+}
+
 TEST(EncodeFile, WritesTheNumbersThatAModelGets) {
   const std::string path = file_with("dense.csv", "y,c,x\n10,d,4\n0.1,\"a,b\",\n-1e30,else,1\n");
   const Encoded rows = encoded(kDense, path);

@@ -126,5 +126,14 @@ TEST(Fit, RowsOfTrialsAreTheirSingleTrials) {
   EXPECT_THROW(fit(o), UserError);
 }
 
+// The learner's own weights of rows are not the file's, which has none.
+TEST(FitRows, SurprisingRowsMayCountForLess) {
+  for (const SurprisingRows use : {SurprisingRows::kDownWeight, SurprisingRows::kSetAside}) {
+    FitOptions o = options_of(false);
+    o.horizon.surprising_rows = use;
+    EXPECT_GT(fit(o)["steps"].get<std::uint64_t>(), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace windhover

@@ -36,6 +36,7 @@ std::string terminal_tics(const std::vector<Interval>& shown, int columns) {
   }
   if (!(highest > lowest) || !std::isfinite(highest - lowest)) return "";
   double power = std::pow(10.0, std::floor(std::log10(highest - lowest)) - 1);
+  if (!(power > 0)) return "";
   for (;; power *= 10) {
     for (const double step : {power, 2 * power, 5 * power}) {
       // The axis ends at tics, and beyond the numbers.

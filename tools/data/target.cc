@@ -110,8 +110,7 @@ bool TargetRule::lists(std::string_view text) const {
 }
 
 bool TargetRule::lists_all() const {
-  return kind == Kind::kClasses || kind == Kind::kCount || kind == Kind::kPositive ||
-         negative.has_value();
+  return kind == Kind::kClasses || negative.has_value() || trials.has_value();
 }
 
 std::string TargetRule::allowed() const {

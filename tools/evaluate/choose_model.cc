@@ -81,16 +81,21 @@ class Scores {
   Scores(const Dataset& data, bool whole, double growth)
       : data_(data), whole_(whole), growth_(growth) {}
 
+  struct Compared {
+    Lead lead;
+    double bias = 0;
+  };
   // Nothing: a model cannot be scored on these rows, as where a number is too large for it.
-  std::optional<Lead> lead(std::string_view model) {
-    if (!plain_) plain_ = of(kPlain);
-    const std::vector<double> scores = of(model);
-    if (plain_->empty() || scores.empty()) return std::nullopt;
-    return lead_of(scores, *plain_);
+  std::optional<Compared> compare(std::string_view model) {
+    if (plain_.scores.empty()) plain_ = of(kPlain);
+    const RowScores rival = of(model);
+    if (plain_.scores.empty() || rival.scores.empty()) return std::nullopt;
+    const std::span targets = std::span(data_.targets).last(rival.scores.size());
+    return Compared{lead_of(rival.scores, plain_.scores), bias_of(rival.misses, targets)};
   }
 
  private:
-  std::vector<double> of(std::string_view model) const {
+  RowScores of(std::string_view model) const {
     try {
       return row_scores(model, data_, whole_, growth_);
     } catch (const UserError&) {
@@ -102,15 +107,16 @@ class Scores {
   const Dataset& data_;
   const bool whole_;
   const double growth_;
-  std::optional<std::vector<double>> plain_;  // once for all rivals
+  RowScores plain_;  // once for all rivals
 };
 
 struct Tried {
   std::string_view model;
-  Lead lead;  // on linear, in random order
+  Lead lead;        // on linear, in random order
+  double bias = 0;  // likewise
   bool behind_in_order = false;
 
-  bool wins() const { return lead.is_clear() && !behind_in_order; }
+  bool wins() const { return lead.is_clear() && bias == 0 && !behind_in_order; }
 };
 
 // The best of those that win, or else the best.
@@ -121,12 +127,12 @@ std::optional<Tried> best_rival(const std::vector<std::string_view>& rivals, con
   Scores file(data, whole, kGrowthInOrder);
   std::optional<Tried> best;
   for (const std::string_view model : rivals) {
-    const std::optional<Lead> lead = random.lead(model);
-    if (!lead) continue;
-    Tried tried{model, *lead};
-    if (lead->is_clear()) {
-      const std::optional<Lead> in_file = file.lead(model);
-      tried.behind_in_order = !in_file || in_file->is_behind();
+    const std::optional<Scores::Compared> compared = random.compare(model);
+    if (!compared) continue;
+    Tried tried{model, compared->lead, compared->bias};
+    if (tried.wins()) {
+      const std::optional<Scores::Compared> in_file = file.compare(model);
+      tried.behind_in_order = !in_file || in_file->lead.is_behind();
     }
     const auto rank = [](const Tried& t) { return std::pair(t.wins(), t.lead.mean); };
     if (!best || rank(tried) > rank(*best)) best = tried;
@@ -142,6 +148,10 @@ std::string finding(const Tried& tried) {
   const std::string said = fmt::format("{} {:.2f} nats a row {} than linear", rows, std::abs(lead),
                                        lead > 0 ? "better" : "worse");
   if (tried.wins()) return said + "; --model linear insists on that";
+  if (lead > 0 && tried.bias != 0) {
+    return said + fmt::format(", but its means are {:.0f} % too {}", 100 * std::abs(tried.bias),
+                              tried.bias < 0 ? "large" : "small");
+  }
   if (tried.behind_in_order) return said + " in random order, but worse in the order of the file";
   return said + (lead > 0 ? ", which is little or may be chance" : "");
 }
@@ -164,6 +174,20 @@ Lead lead_of(std::span<const double> scores, std::span<const double> over) {
   return lead;
 }
 
+double bias_of(std::span<const double> misses, std::span<const double> targets) {
+  constexpr double kRight = 0.05;
+  const auto rows = static_cast<double>(misses.size());
+  double mean = 0;
+  double size = 0;
+  for (const double miss : misses) mean += miss / rows;
+  for (const double y : targets) size += std::abs(y) / rows;
+  double squares = 0;
+  for (const double miss : misses) squares += (miss - mean) * (miss - mean);
+  const double error = std::sqrt(squares / (rows * (rows - 1)));
+  const bool right = std::abs(mean) <= std::max(kRight * size, 3 * error);
+  return right ? 0 : mean / size;
+}
+
 Inspection inspect_and_choose(const std::string& path, const InspectOptions& options) {
   Inspection inspection = inspect(path, options);
   if (!is_to_be_chosen(inspection, options)) return inspection;
@@ -180,7 +204,6 @@ Inspection inspect_and_choose(const std::string& path, const InspectOptions& opt
     take_model(inspection, best->model, found);
     return inspection;
   }
-  // What has been tried is not proposed as if it had not been.
   std::string hint = number_hint(target, many, !(target.least() > 0));
   if (!hint.empty()) hint += "; " + found;
   take_model(inspection, kPlain, hint);

@@ -80,7 +80,10 @@ ordered_json evaluate(const EvaluateOptions& given) {
   options.data.model = options.model;
   std::string target_note;  // what the file's target seems to be
   const auto found_out = [&] {
-    Inspection inspection = inspect_and_choose(options.path, options.data);
+    // Other uses of surprising rows are of some models only.
+    const bool open = options.engine.surprising_rows == SurprisingRows::kKeep;
+    Inspection inspection =
+        open ? inspect_and_choose(options.path, options.data) : inspect(options.path, options.data);
     target_note = std::move(inspection.target_note);
     return std::move(inspection.schema);
   };

@@ -42,12 +42,15 @@ class RowScorer {
 
   double score(std::size_t row) {
     const double y = data_.targets[row];
-    if (!whole_) return log_score(row, y);
     const double centre = log_score(row, y);
+    if (!whole_) return centre;
     const double probability = summary_.exceedance[0] - summary_.exceedance[1];
     if (probability > kTold) return std::log(probability);
     return std::max({centre, log_score(row, y - kHalf), log_score(row, y + kHalf)});
   }
+
+  // Of the row that was scored last.
+  double miss(std::size_t row) const { return data_.targets[row] - summary_.mean; }
 
  private:
   static constexpr double kHalf = 0.5;
@@ -81,23 +84,25 @@ std::size_t unscored_rows(const Dataset& data) {
   return std::max(kFewest, 2 * data.columns());
 }
 
-std::vector<double> row_scores(std::string_view model, const Dataset& data, bool whole,
-                               double growth) {
+RowScores row_scores(std::string_view model, const Dataset& data, bool whole, double growth) {
   EvaluatedStream stream(engine_config(model, data), data, false, kMostRounds);
   const bool is_density = is_number(find_model(model)->response);
   RowScorer scorer(stream.reader(), data, whole && is_density);
   SaidTally tally;
-  std::vector<double> scores;
+  RowScores said;
   std::size_t row = std::min(unscored_rows(data), data.rows());
   stream.learn(0, row, tally);
   while (row < data.rows()) {
     const auto more = static_cast<std::size_t>(growth * static_cast<double>(row));
     const std::size_t end = std::min(data.rows(), row + std::max<std::size_t>(more, 1));
-    for (std::size_t i = row; i < end; ++i) scores.push_back(scorer.score(i));
+    for (std::size_t i = row; i < end; ++i) {
+      said.scores.push_back(scorer.score(i));
+      said.misses.push_back(scorer.miss(i));
+    }
     if (end < data.rows()) stream.learn(row, end, tally);
     row = end;
   }
-  return scores;
+  return said;
 }
 
 }  // namespace windhover

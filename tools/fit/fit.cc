@@ -56,8 +56,10 @@ ordered_json fit(const FitOptions& given) {
   if (options.schema) {
     options.standardize = true;
   } else {
-    // A noise variance or a posterior that is given is one of linear, unless a model is named.
-    const bool open = options.noise_variance == "learn" && !options.reference;
+    // A noise variance or a posterior that is given is one of linear, unless a model is named, and
+    // other uses of surprising rows are of some models only.
+    const bool open = options.noise_variance == "learn" && !options.reference &&
+                      options.horizon.surprising_rows == SurprisingRows::kKeep;
     inspection =
         open ? inspect_and_choose(options.path, options.data) : inspect(options.path, options.data);
   }

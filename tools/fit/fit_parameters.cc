@@ -30,7 +30,9 @@ std::vector<double> rows_of(const EngineConfig& config, const Dataset& data) {
     row[layout.target_index()] = data.targets[i];
     if (layout.has_offset()) row[layout.offset_index()] = data.offsets[i];
     if (layout.has_trials()) row[layout.trials_index()] = data.trials[i];
-    if (layout.has_weight()) row[layout.weight_index()] = data.weights[i];
+    // The learner's own, of surprising rows, are not the file's.
+    if (layout.has_weight())
+      row[layout.weight_index()] = data.weights.empty() ? 1 : data.weights[i];
   }
   return rows;
 }
