@@ -6,7 +6,8 @@ import pytest
 from windhover import frames as wire
 from windhover import rows as rows_module
 from windhover import windhover_pb2 as pb
-from windhover.errors import InvalidInput, ProtocolError, Reason, _WORDS
+from windhover.errors import InvalidInput, ProtocolError
+from windhover.posterior import Draws, Posterior
 from windhover.provenance import (
     Horizon,
     ModelKind,
@@ -14,7 +15,7 @@ from windhover.provenance import (
     PosteriorStatus,
     Provenance,
 )
-from windhover.results import Draws, Posterior
+from windhover.reasons import Reason, _WORDS
 from windhover.sent_frames import SentFrame, SentFrames
 from windhover.status import PredictionScore
 

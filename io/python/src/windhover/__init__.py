@@ -21,7 +21,6 @@ from .errors import (
     PosteriorWarning,
     ProducerBusy,
     ProtocolError,
-    Reason,
     Refused,
     RowsLostWarning,
     RowsMissing,
@@ -36,8 +35,10 @@ from .errors import (
 from .events import Event, EventKind
 from .opening import connect
 from .options import Joined, ProducerState, Totals
+from .posterior import Draws, Posterior
 from .provenance import Horizon, ModelKind, PosteriorReason, PosteriorStatus, Provenance
-from .results import Draws, Posterior, Predictions
+from .reasons import Reason
+from .results import Predictions
 from .rows import SparseRows
 from .schema import EncodedRows, Schema
 from .status import Checkpoint, ModelState, PredictionScore, ServerStatus

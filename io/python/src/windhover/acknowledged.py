@@ -10,10 +10,11 @@ import numpy as np
 
 from . import windhover_pb2 as pb
 from .connection import Connection
-from .errors import Reason, Refused, RowsRefused
+from .errors import Refused, RowsRefused
 from .exchange import refusal_of
 from .faults import MOST_NOTED
 from .options import Options, Totals
+from .reasons import Reason
 from .sent_frames import SentFrames
 
 MOST_REFUSED_KEPT = 1 << 20

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 from collections.abc import Generator, Sequence
 from types import TracebackType
 from typing import Any, Literal
@@ -18,14 +17,16 @@ from .asked import Asked
 from .connection import Connection
 from .contrasts import Contrasts, contrast_steps
 from .errors import WindhoverError
+from .event_loop import run
 from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
-from .results import Draws, Posterior, Predictions
+from .posterior import Draws, Posterior
+from .results import Predictions
 from .schema import Schema
 from .shared import Shared, options_from
 from .status import Checkpoint, ModelState, ServerStatus
-from .steps import Effect, Resolve, Sleep, Steps, T, Wait
+from .steps import Steps, T
 
 
 class _Connecting:
@@ -267,51 +268,3 @@ class Client(Shared):
             await asyncio.sleep(0.01)
             state = await self._run(self._questions, self._checkpoint_steps(state.request))
         return state
-
-
-async def run(steps: Steps[T]) -> T:
-    """Takes the steps, letting other tasks run where they wait."""
-    loop = asyncio.get_running_loop()
-    try:
-        effect = next(steps)
-        while True:
-            try:
-                answer = await _perform(loop, effect)
-            except BaseException as error:
-                effect = steps.throw(error)
-            else:
-                effect = steps.send(answer)
-    except StopIteration as stop:
-        value: T = stop.value
-        return value
-
-
-async def _perform(loop: asyncio.AbstractEventLoop, effect: Effect) -> Any:
-    if isinstance(effect, Wait):
-        return await _ready(loop, effect)
-    if isinstance(effect, Sleep):
-        return await asyncio.sleep(effect.seconds)
-    if isinstance(effect, Resolve):
-        return await loop.getaddrinfo(effect.host, effect.port, type=socket.SOCK_STREAM)
-    raise AssertionError(effect)
-
-
-async def _ready(loop: asyncio.AbstractEventLoop, wait: Wait) -> bool:
-    ready: asyncio.Future[bool] = loop.create_future()
-
-    def end(outcome: bool) -> None:
-        if not ready.done():
-            ready.set_result(outcome)
-
-    number = wait.sock.fileno()
-    timer = loop.call_later(wait.timeout, end, False)
-    loop.add_reader(number, end, True)
-    if wait.to_send:
-        loop.add_writer(number, end, True)
-    try:
-        return await ready
-    finally:
-        timer.cancel()
-        loop.remove_reader(number)
-        if wait.to_send:
-            loop.remove_writer(number)

@@ -16,7 +16,8 @@ from .errors import WindhoverError
 from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
-from .results import Draws, Posterior, Predictions
+from .posterior import Draws, Posterior
+from .results import Predictions
 from .shared import Shared
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Steps, T
@@ -178,18 +179,8 @@ class Client(Shared):
             Refused: with the server's reason.
             Unreachable, Disconnected, TimedOut: no answer.
         """
-        return self._asked(
-            X,
-            interval,
-            quantiles,
-            thresholds,
-            outcomes,
-            thompson_id,
-            offsets,
-            key,
-            trials,
-            stacklevel=3,
-        )
+        rest = (outcomes, thompson_id, offsets, key, trials)
+        return self._asked(X, interval, quantiles, thresholds, *rest, stacklevel=3)
 
     def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
         """What happened, of rows asked about with a key: they are learned like any others, and

@@ -12,7 +12,6 @@ from .errors import (
     Disconnected,
     InvalidInput,
     ProtocolError,
-    Reason,
     Refused,
     RowsMissing,
     TimedOut,
@@ -22,6 +21,7 @@ from .errors import (
 )
 from .exchange import Exchange
 from .options import Options
+from .reasons import Reason
 from .steps import Sleep, Steps, T
 
 FIRST_PAUSE = 0.05

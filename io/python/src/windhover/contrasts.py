@@ -12,8 +12,9 @@ import numpy as np
 
 from .asked import Asked
 from .errors import InvalidInput
+from .posterior import Draws, Posterior
 from .provenance import Answer, Provenance
-from .results import Draws, FloatArray, Posterior, Predictions
+from .results import FloatArray, Predictions
 from .steps import Steps
 
 if TYPE_CHECKING:

@@ -23,12 +23,14 @@ from .engine_arrays import arguments, taken, texts
 from .engine_life import EngineLife
 from .contrasts import Contrasts
 from .engine_reader import EnginePredictions
-from .errors import Reason, RowsRefused, TimedOut
+from .errors import RowsRefused, TimedOut
 from .faults import cells_text, names_of
 from .events import Event
 from .options import Joined
+from .posterior import Draws, Posterior
 from .provenance import Provenance
-from .results import Draws, FloatArray, Posterior, warn_unless_ok
+from .reasons import Reason
+from .results import FloatArray, warn_unless_ok
 from .rows import column_of
 
 

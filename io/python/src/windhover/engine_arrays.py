@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import InvalidInput, Reason, Refused
+from .errors import InvalidInput, Refused
+from .reasons import Reason
 from .results import FloatArray
 from .rows import Rows, keys_of, rows_of
 

@@ -13,7 +13,8 @@ from . import _library
 from .engine_arrays import check
 from .engine_options import filled
 from .engine_reader import Reader
-from .errors import InvalidInput, Reason
+from .errors import InvalidInput
+from .reasons import Reason
 
 if TYPE_CHECKING:
     from . import _engine

@@ -12,17 +12,9 @@ from .contrasts import Contrasts, Group
 from .engine_arrays import arguments, check, taken, texts
 from .errors import InvalidInput
 from .events import Event
+from .posterior import POSTERIOR_ARRAYS, Draws, Posterior, parameter_names
 from .provenance import ModelKind, Provenance
-from .results import (
-    PENDING,
-    POSTERIOR_ARRAYS,
-    Ask,
-    Draws,
-    FloatArray,
-    Posterior,
-    Predictions,
-    parameter_names,
-)
+from .results import PENDING, Ask, FloatArray, Predictions
 from .rows import column_of
 
 if TYPE_CHECKING:

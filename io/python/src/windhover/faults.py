@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import windhover_pb2 as pb
-from .errors import Reason, Refused, refusal
+from .errors import Refused, refusal
+from .reasons import Reason
 from .rows import Rows
 
 LARGEST = 1e35  # of a number of a row

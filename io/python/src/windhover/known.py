@@ -9,8 +9,8 @@ from . import windhover_pb2 as pb
 from .connection import Connection
 from .errors import InvalidInput, RowsMissing, RowsRefused
 from .options import Options, ProducerState, Totals
+from .posterior import parameter_names
 from .provenance import ModelKind, kind_of
-from .results import parameter_names
 from .stream import Stream
 
 RefusedRows = Literal["raise", "warn", "keep"]

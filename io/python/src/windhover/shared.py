@@ -13,21 +13,15 @@ import numpy as np
 from . import frames as wire
 from . import windhover_pb2 as pb
 from .asked import Asked
-from .errors import (
-    InvalidInput,
-    ProtocolError,
-    Reason,
-    Refused,
-    RowsLostWarning,
-    RowsRefusedWarning,
-    times,
-)
+from .errors import InvalidInput, ProtocolError, Refused, RowsLostWarning, RowsRefusedWarning, times
 from .events import Event
 from .faults import faults, located, names_of
 from .known import OTHER_COLUMNS, Known
 from .options import Joined, Options, ProducerState
+from .posterior import POSTERIOR_ARRAYS, Draws, Posterior
 from .provenance import Provenance
-from .results import POSTERIOR_ARRAYS, Ask, Draws, Posterior, Predictions, warn_unless_ok
+from .reasons import Reason
+from .results import Ask, Predictions, warn_unless_ok
 from .rows import Rows, column_of, keys_of, rows_of
 from .status import Checkpoint, ModelState, ServerStatus
 from .steps import Steps

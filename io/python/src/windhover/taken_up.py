@@ -12,17 +12,9 @@ from collections.abc import Callable
 
 from . import windhover_pb2 as pb
 from .acknowledged import Acknowledged
-from .errors import (
-    Disconnected,
-    InvalidInput,
-    Reason,
-    Refused,
-    RowsMissing,
-    WindhoverError,
-    refusal,
-    times,
-)
+from .errors import Disconnected, InvalidInput, Refused, RowsMissing, WindhoverError, refusal, times
 from .options import Options, ProducerState, Totals
+from .reasons import Reason
 from .steps import Steps
 
 FIRST_PASSING = 1 << 63  # producers from this number on are drawn, and may be forgotten
