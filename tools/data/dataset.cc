@@ -138,28 +138,30 @@ Dataset load_stream(const std::string& path, const Schema& schema) {
 Dataset load_sample(const std::string& path, const Schema& schema, std::size_t most,
                     std::uint64_t seed) {
   struct Drawn {
-    std::uint64_t line = 0;  // 0: a row that cannot be used
+    std::uint64_t line = 0;
     EncodedRow row;
   };
   Table table(path, schema.table_options());
   const RowEncoder encoder(schema, table, RowUse::kObservation, false);
   std::mt19937_64 random(seed);
   std::vector<Drawn> drawn;
-  for (std::uint64_t rows = 1; table.next(); ++rows) {
+  EncodedRow row;
+  std::uint64_t rows = 0;  // that can be used
+  while (table.next()) {
+    if (!encoder.encode(table, row)) continue;
+    ++rows;
     const bool fills = drawn.size() < most;
     const std::uint64_t place = fills ? drawn.size() : random() % rows;
     if (place >= most) continue;
     if (fills) drawn.emplace_back();
-    Drawn& here = drawn[place];
-    here.line = encoder.encode(table, here.row) ? table.line() : 0;
+    drawn[place].line = table.line();
+    std::swap(drawn[place].row, row);
   }
   std::ranges::sort(drawn, {}, &Drawn::line);
   Dataset data;
   data.names = schema.feature_names();
   data.target_name = schema.target();
-  for (const Drawn& one : drawn) {
-    if (one.line > 0) append_row(one.row, schema, data);
-  }
+  for (const Drawn& one : drawn) append_row(one.row, schema, data);
   if (data.rows() > 0) find_moments(data);
   return data;
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -140,6 +141,21 @@ std::optional<Tried> best_rival(const std::vector<std::string_view>& rivals, con
   return best;
 }
 
+struct MeanAndError {
+  double mean = 0;
+  double error = 0;  // as of independent numbers
+};
+
+MeanAndError mean_of(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  MeanAndError of;
+  for (const double value : values) of.mean += value / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - of.mean) * (value - of.mean);
+  of.error = std::sqrt(squares / (count * (count - 1)));
+  return of;
+}
+
 // What was found, to go on with.
 std::string finding(const Tried& tried) {
   const double lead = tried.lead.mean;
@@ -162,30 +178,19 @@ bool Lead::is_clear() const { return mean > std::max(kWorthWhile, 3 * error); }
 bool Lead::is_behind() const { return mean < -std::max(kWorthWhile, 2 * error); }
 
 Lead lead_of(std::span<const double> scores, std::span<const double> over) {
-  Lead lead{.rows = scores.size()};
-  const auto rows = static_cast<double>(scores.size());
-  for (std::size_t i = 0; i < scores.size(); ++i) lead.mean += (scores[i] - over[i]) / rows;
-  double squares = 0;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    const double off = scores[i] - over[i] - lead.mean;
-    squares += off * off;
-  }
-  lead.error = std::sqrt(squares / (rows * (rows - 1)));
-  return lead;
+  std::vector<double> ahead(scores.begin(), scores.end());
+  for (std::size_t i = 0; i < ahead.size(); ++i) ahead[i] -= over[i];
+  const MeanAndError found = mean_of(ahead);
+  return {.mean = found.mean, .error = found.error, .rows = ahead.size()};
 }
 
 double bias_of(std::span<const double> misses, std::span<const double> targets) {
   constexpr double kRight = 0.05;
-  const auto rows = static_cast<double>(misses.size());
-  double mean = 0;
   double size = 0;
-  for (const double miss : misses) mean += miss / rows;
-  for (const double y : targets) size += std::abs(y) / rows;
-  double squares = 0;
-  for (const double miss : misses) squares += (miss - mean) * (miss - mean);
-  const double error = std::sqrt(squares / (rows * (rows - 1)));
-  const bool right = std::abs(mean) <= std::max(kRight * size, 3 * error);
-  return right ? 0 : mean / size;
+  for (const double y : targets) size += std::abs(y) / static_cast<double>(targets.size());
+  const MeanAndError miss = mean_of(misses);
+  const bool right = std::abs(miss.mean) <= std::max(kRight * size, 3 * miss.error);
+  return right ? 0 : miss.mean / size;
 }
 
 Inspection inspect_and_choose(const std::string& path, const InspectOptions& options) {
