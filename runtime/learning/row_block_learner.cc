@@ -16,7 +16,7 @@ namespace {
 // while chains have still to contract, which they do the slower the more rows count as.
 constexpr double kMostSpare = 16;
 // Of others up to so many passes: where rows have a hundred columns that depend on one another
-// predictions get better for as long (samplers/row_blocks/README.md).
+// predictions get better for as long (samplers/row_blocks/tried.md).
 constexpr double kMostPasses = 192;
 constexpr double kContracted = 1.1;
 // Draws are retained so often while each chain draws as many rows as there are: close together
@@ -165,7 +165,7 @@ bool RowBlockLearner::do_round() noexcept {
 }
 
 // All chains move on the same rows: what of a column belongs to all of them is fetched and worked
-// out once. Their noise sums to 0 (samplers/row_blocks/README.md).
+// out once. Their noise sums to 0 (samplers/row_blocks/cost.md).
 void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
   const auto slots = std::span(slots_).first(moves);
   draw_slots(slots);
