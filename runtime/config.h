@@ -83,7 +83,7 @@ struct EngineConfig {
   ForgettingSpread forgetting_spread = ForgettingSpread::kSampling;
 
   // Whether the engine can be saved and restored: room for a copy of the learner's state, about as
-  // much as estimates, chains and one snapshot take (runtime/checkpoint/README.md).
+  // much as estimates, chains and one snapshot take (runtime/checkpoint/capture.md).
   bool checkpoints = false;
 
   // N: the posterior is that of the last N observations, or, when it forgets, worth N of them.

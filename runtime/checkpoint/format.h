@@ -1,4 +1,4 @@
-// How a checkpoint is laid out (README.md beside this).
+// How a checkpoint is laid out (format.md beside this).
 #ifndef WINDHOVER_RUNTIME_CHECKPOINT_FORMAT_H_
 #define WINDHOVER_RUNTIME_CHECKPOINT_FORMAT_H_
 
