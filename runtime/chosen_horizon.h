@@ -7,8 +7,8 @@
 namespace windhover {
 
 // kAdaptive wherever the rest of the configuration allows it, which costs two thousandths of a nat
-// a row at most where nothing moves, and follows what does (tools/evaluate/README.md); kWindow for
-// networks, and where a kDiagonal structure could not keep a past: of numbers, and of rows with
+// a row at most where nothing moves, and follows what does (tools/evaluate/horizons.md); kWindow
+// for networks, and where a kDiagonal structure could not keep a past: of numbers, and of rows with
 // weights. What `config.horizon` holds does not matter. Of any configuration; no allocation.
 Horizon chosen_horizon(EngineConfig config) noexcept;
 
