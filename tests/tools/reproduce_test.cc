@@ -118,7 +118,7 @@ TEST(ReproduceRegistry, EveryExperimentIsDescribedAndItsDataAreKnown) {
     for (const std::string_view file : experiment.files) {
       EXPECT_NE(find_data_file(file), nullptr) << file;
     }
-    EXPECT_TRUE(says(text_of(WINDHOVER_SOURCE_DIR "/tools/reproduce/README.md"),
+    EXPECT_TRUE(says(text_of(WINDHOVER_SOURCE_DIR "/tools/reproduce/results.md"),
                      std::string(experiment.name)));
   }
 }
