@@ -58,9 +58,9 @@ Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled)
 // unscaled.
 Dataset load_stream(const std::string& path, const Schema& schema);
 
-// At most so many of the rows that load_dataset() gives unscaled, drawn at random, each as likely as
-// any other, in the order of the file. A function of the file, the schema and the seed; it reads the
-// whole file and holds no more than the rows it keeps.
+// At most so many of the rows that load_dataset() gives unscaled, drawn at random, each as likely
+// as any other, in the order of the file. A function of the file, the schema and the seed; it reads
+// the whole file and holds no more than the rows it keeps.
 Dataset load_sample(const std::string& path, const Schema& schema, std::size_t most,
                     std::uint64_t seed);
 
