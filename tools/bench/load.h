@@ -35,7 +35,7 @@ std::vector<std::uint32_t> list_or(const std::vector<std::uint32_t>& list,
                                    const std::vector<std::uint32_t>& otherwise);
 
 void sleep_for(double seconds);
-inline constexpr double kPatience = 60;
+inline constexpr double kPatience = 600;
 // Looks every millisecond. RunError with these words after kPatience.
 void wait_until(const std::function<bool()>& done, const char* otherwise);
 
