@@ -2,12 +2,15 @@
 #ifndef WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
 #define WINDHOVER_TESTS_IO_DURABLE_SERVER_ON_DISK_H_
 
+#include <algorithm>
+#include <deque>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "windhover/tests/io/server_fixture.h"
+#include "windhover/tests/temporary_folder.h"
 
 namespace windhover::testing {
 
@@ -147,6 +150,33 @@ inline v1::Durable durable_of(ServerLife& life) {
   v1::StatusResult status;
   EXPECT_EQ(client.status(status), Status::kOk) << client.error_text();
   return status.durable();
+}
+
+// Lives on: configurations only point to it.
+inline const std::string& new_folder() {
+  static std::deque<std::string> folders;
+  return folders.emplace_back(temporary_path("kept-" + std::to_string(folders.size())));
+}
+
+// Rows [first, first + count) of a producer, whose sequence numbers they are.
+inline void send_rows(Client& client, std::size_t first, std::size_t count) {
+  for (std::size_t at = first; at < first + count; at += 100) {
+    const TestRows rows(std::min<std::size_t>(100, first + count - at), at);
+    ASSERT_EQ(client.send_observe(rows.rows()), Status::kOk) << client.error_text();
+  }
+  ASSERT_EQ(client.wait_acknowledged(), Status::kOk) << client.error_text();
+}
+
+// Where a producer stands.
+inline v1::ProducerStatusResult standing(ServerLife& life, std::uint64_t producer) {
+  Client client;
+  EXPECT_EQ(client.connect(life.observe()), Status::kOk) << client.error_text();
+  v1::Request request;
+  request.mutable_producer_status()->set_producer(producer);
+  v1::Response response;
+  EXPECT_EQ(client.send(request), Status::kOk);
+  EXPECT_EQ(client.receive(response), Status::kOk);
+  return response.producer_status_result();
 }
 
 }  // namespace windhover::testing

@@ -1,6 +1,5 @@
 // A server that ends, in order or not, and is there again with all that it had acknowledged.
 #include <cmath>
-#include <deque>
 #include <filesystem>
 #include <limits>
 
@@ -15,32 +14,6 @@ namespace windhover::testing::server_recovery_test {
 namespace {
 
 constexpr std::size_t kRows = 4'000;
-
-// Lives on: configurations only point to it.
-const std::string& new_folder() {
-  static std::deque<std::string> folders;
-  return folders.emplace_back(temporary_path("kept-" + std::to_string(folders.size())));
-}
-
-// Rows [first, first + count) of a producer, whose sequence numbers they are.
-void send(Client& client, std::size_t first, std::size_t count) {
-  for (std::size_t at = first; at < first + count; at += 100) {
-    const TestRows rows(std::min<std::size_t>(100, first + count - at), at);
-    ASSERT_EQ(client.send_observe(rows.rows()), Status::kOk) << client.error_text();
-  }
-  ASSERT_EQ(client.wait_acknowledged(), Status::kOk) << client.error_text();
-}
-
-v1::ProducerStatusResult standing(ServerLife& life, std::uint64_t producer) {
-  Client client;
-  EXPECT_EQ(client.connect(life.observe()), Status::kOk) << client.error_text();
-  v1::Request request;
-  request.mutable_producer_status()->set_producer(producer);
-  v1::Response response;
-  EXPECT_EQ(client.send(request), Status::kOk);
-  EXPECT_EQ(client.receive(response), Status::kOk);
-  return response.producer_status_result();
-}
 
 void expect_same_posterior(const std::vector<ParameterSummary>& a,
                            const std::vector<ParameterSummary>& b) {
@@ -57,121 +30,12 @@ TEST(ServerRecovery, LoggedRowsAreOnDiskWhenTheyAreAcknowledged) {
   ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
   EXPECT_EQ(client.welcome().durability(), v1::DURABILITY_LOGGED);
   EXPECT_NE(client.welcome().instance_id(), 0U);
-  send(client, 0, kRows);
+  send_rows(client, 0, kRows);
   EXPECT_EQ(client.totals().accepted, kRows);
   EXPECT_GE(life.server().kept().log().durable_head.load(), kRows);
   const v1::ProducerStatusResult producer = standing(life, 7);
   EXPECT_EQ(producer.next(), kRows);
   EXPECT_EQ(producer.durable_next(), kRows);
-}
-
-// Whether every connection that was accepted has been closed.
-bool all_gone(ServerLife& life) {
-  const auto& counts = life.server().counters();
-  return eventually([&] {
-    return counts.get(IoCounter::kConnectionsClosed) == counts.get(IoCounter::kConnectionsAccepted);
-  });
-}
-
-void checkpoint_now(ServerLife& life) {
-  const std::uint64_t number = life.server().kept().request_checkpoint().value();
-  ASSERT_TRUE(eventually([&] { return life.server().kept().checkpoints().answered >= number; }));
-  ASSERT_GE(life.server().kept().checkpoints().taken, 1U);
-}
-
-// One client that comes, sends so many rows and goes: the producer that it drew.
-std::uint64_t visit(ServerLife& life, std::size_t rows) {
-  Client client;
-  EXPECT_EQ(client.connect(life.observe()), Status::kOk) << client.error_text();
-  send(client, 0, rows);
-  client.close();
-  EXPECT_EQ(client.reconnect(), Status::kOk) << client.error_text();
-  client.close();
-  EXPECT_TRUE(all_gone(life));
-  return client.producer().producer();
-}
-
-// From the log alone, and from a checkpoint and the log after it.
-TEST(ServerRecovery, ARestartForgetsDrawnProducersInTheOrderOfTheirLastRows) {
-  for (const std::size_t checkpoint_after : {0U, 5U, 8U}) {
-    ServerConfig config = server_on_disk(new_folder());
-    config.max_producers = 4;
-    std::vector<std::uint64_t> drawn;
-    {
-      ServerLife life(config);
-      ASSERT_TRUE(life.opens()) << life.error();
-      Client given;
-      ASSERT_EQ(given.connect(life.observe(), {.producer = 7}), Status::kOk);
-      send(given, 0, 10);
-      given.close();
-      while (drawn.size() < 8) {
-        drawn.push_back(visit(life, 10 * (drawn.size() + 1)));
-        if (drawn.size() == checkpoint_after) checkpoint_now(life);
-      }
-      EXPECT_EQ(life.server().counters().get(IoCounter::kProducersForgotten), 5U);
-      EXPECT_EQ(standing(life, 7).forgotten(), 5U);
-    }
-    ServerLife life(config);
-    ASSERT_TRUE(life.opens()) << life.error();
-    EXPECT_EQ(standing(life, 7).next(), 10U);
-    EXPECT_EQ(standing(life, 7).forgotten(), 5U);
-    for (std::size_t i = 0; i < 8; ++i) {
-      EXPECT_EQ(standing(life, drawn[i]).known(), i >= 5) << i;
-      EXPECT_EQ(standing(life, drawn[i]).durable_next(), i >= 5 ? 10 * (i + 1) : 0) << i;
-    }
-    for (std::size_t i = 5; i < 8; ++i) {
-      (void)visit(life, 1);
-      EXPECT_FALSE(standing(life, drawn[i]).known()) << i;
-    }
-    EXPECT_EQ(standing(life, 7).next(), 10U);
-  }
-}
-
-// A client that was forgotten, behind a restart: with more room, with checkpoints alone.
-TEST(ServerRecovery, WhatADrawnProducerHadSentIsNeverLearnedTwice) {
-  for (const bool log : {true, false}) {
-    const std::string socket = temporary_path("drawn");
-    ServerConfig config = server_on_disk(new_folder());
-    config.observe.unix_path = socket;
-    config.durable.log = log;
-    config.max_producers = 2;
-    Client forgotten;
-    Client stays;
-    {
-      ServerLife life(config);
-      ASSERT_TRUE(life.opens()) << life.error();
-      for (Client* client : {&forgotten, &stays}) {
-        ASSERT_EQ(client->connect("unix:" + socket), Status::kOk) << client->error_text();
-      }
-      send(forgotten, 0, 100);
-      forgotten.close();
-      ASSERT_TRUE(eventually(
-          [&] { return life.server().counters().get(IoCounter::kConnectionsClosed) == 1; }));
-      send(stays, 0, 100);
-      for (int i = 0; i < 3; ++i) {
-        Client visitor;
-        ASSERT_EQ(visitor.connect("unix:" + socket), Status::kOk) << visitor.error_text();
-        send(visitor, 0, 1);
-        visitor.close();
-        ASSERT_TRUE(eventually([&] {
-          return life.server().counters().get(IoCounter::kConnectionsClosed) ==
-                 static_cast<std::uint64_t>(2 + i);
-        }));
-      }
-      checkpoint_now(life);
-    }
-    config.max_producers = 32;
-    ServerLife life(config);
-    ASSERT_TRUE(life.opens()) << life.error();
-    for (Client* client : {&forgotten, &stays}) {
-      ASSERT_EQ(client->reconnect(), Status::kOk) << client->error_text();
-      send(*client, 100, 50);
-      const ObserveTotals& t = client->totals();
-      EXPECT_EQ(t.accepted, 150U) << log;
-      EXPECT_EQ(t.restored + t.unknown + t.duplicate, 0U) << log;
-    }
-    EXPECT_EQ(life.engine().head(), 303U) << log;
-  }
 }
 
 // Without a checkpoint a learner finds its units anew, and with them its prior, from as many rows
@@ -191,7 +55,7 @@ TEST(ServerRecovery, WithoutACheckpointTheLogBringsBackEveryRowAndProducer) {
     for (const std::uint64_t producer : {7U, 8U}) {
       Client client;
       ASSERT_EQ(client.connect(life.observe(), {.producer = producer}), Status::kOk);
-      send(client, 0, kRows / 2);
+      send_rows(client, 0, kRows / 2);
     }
     before = life.settled(kRows);
   }
@@ -210,12 +74,12 @@ TEST(ServerRecovery, WhatIsSentAgainIsNotLearnedTwice) {
     ServerLife life(config);
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
-    send(client, 0, 1'000);
+    send_rows(client, 0, 1'000);
   }
   ServerLife life(config);
   Client client;
   ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
-  send(client, 0, 1'500);
+  send_rows(client, 0, 1'500);
   EXPECT_EQ(client.totals().duplicate, 1'000U);
   EXPECT_EQ(client.totals().accepted, 500U);
   EXPECT_EQ(life.engine().head(), 1'500U);
@@ -228,11 +92,11 @@ TEST(ServerRecovery, ACheckpointOfAServerAtWorkAndTheLogAfterIt) {
     ServerLife life(config);
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
-    send(client, 0, kRows);
+    send_rows(client, 0, kRows);
     life.settled(kRows);
     ASSERT_TRUE(life.checkpoint()) << to_string(life.server().kept().checkpoints().status.load());
     EXPECT_EQ(life.server().kept().checkpoints().head.load(), kRows);
-    send(client, kRows, kRows);
+    send_rows(client, kRows, kRows);
     before = life.settled(2 * kRows);
   }
   ServerLife life(config);
@@ -249,7 +113,7 @@ TEST(ServerRecovery, AnOrderlyEndLeavesNothingToLearnAgain) {
     ServerLife life(config);
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
-    send(client, 0, kRows);
+    send_rows(client, 0, kRows);
     client.close();
     ASSERT_EQ(life.end(true), Status::kOk);
   }
@@ -272,9 +136,9 @@ TEST(ServerRecovery, MemoryDurabilityKeepsCheckpointsAndSaysSo) {
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
     EXPECT_EQ(client.welcome().durability(), v1::DURABILITY_MEMORY);
-    send(client, 0, 1'000);
+    send_rows(client, 0, 1'000);
     ASSERT_TRUE(life.checkpoint());
-    send(client, 1'000, 500);
+    send_rows(client, 1'000, 500);
   }
   ServerLife life(config);
   ASSERT_TRUE(life.opens()) << life.error();
@@ -295,7 +159,7 @@ TEST(ServerRecovery, AFullLogHoldsUpSendersOnlyUntilACheckpointFreesIt) {
     ASSERT_TRUE(life.opens()) << life.error();
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
-    send(client, 0, kMany);
+    send_rows(client, 0, kMany);
     EXPECT_EQ(client.totals().accepted, kMany);
     EXPECT_GT(life.server().kept().checkpoints().taken.load(), 4U);
     EXPECT_EQ(life.server().kept().log().status.load(), Status::kOk);
@@ -322,7 +186,7 @@ TEST(ServerRecovery, RefusedRowsAloneDoNotFillTheLogForGood) {
     ASSERT_EQ(client.observe(bad.rows()), Status::kOk) << client.error_text();
   }
   EXPECT_EQ(client.totals().refused, 1'000U);
-  send(client, 0, 100);
+  send_rows(client, 0, 100);
   EXPECT_EQ(client.totals().accepted, 100U);
 }
 
@@ -351,9 +215,9 @@ TEST(ServerRecovery, ALogThatIsGoneMakesAnotherHistoryAndIsSaid) {
     instance = life.server().models().instance_id();
     Client client;
     ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
-    send(client, 0, 1'000);
+    send_rows(client, 0, 1'000);
     ASSERT_TRUE(life.checkpoint());
-    send(client, 1'000, 100);
+    send_rows(client, 1'000, 100);
   }
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
     const std::string name = file.path().filename().string();
