@@ -5,7 +5,8 @@
 // and others.
 #include "windhover/io/conversation.h"
 
-#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,15 +53,14 @@ constexpr std::array kTokens = {"all-token", "observe-token", "query-token", "no
 
 // Reads what stands in `lines`, in a file that no other process can see.
 void load_identities(Access& access, const std::string& lines) {
-  char name[] = "/tmp/windhover-fuzz-XXXXXX";
-  const int file = ::mkstemp(name);
-  require(file >= 0 &&
+  const int file = ::memfd_create("identities", MFD_CLOEXEC);
+  const std::string name = "/proc/self/fd/" + std::to_string(file);
+  require(file >= 0 && ::fchmod(file, 0600) == 0 &&
           ::write(file, lines.data(), lines.size()) == static_cast<ssize_t>(lines.size()));
   access.set_model(0, "default");
   Access::Sentence sentence{};
   require(access.load(name, sentence).ok());
   ::close(file);
-  ::unlink(name);
 }
 
 struct World {

@@ -1,9 +1,10 @@
 // The file of identities: whatever is in it, each line is taken or refused with a sentence, one
 // that is taken is known by what it says, and one that is refused changes nothing.
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,13 +19,11 @@ namespace {
 
 constexpr std::size_t kMost = 6;
 
-// A file without a name on any disk.
+// A file in memory.
 struct World {
   World() : block(1 << 16), arena(block.bytes()), access(arena, kMost, 2) {
-    char name[] = "/tmp/windhover-fuzz-XXXXXX";
-    descriptor = ::mkstemp(name);
-    require(descriptor >= 0);
-    ::unlink(name);
+    descriptor = ::memfd_create("identities", MFD_CLOEXEC);
+    require(descriptor >= 0 && ::fchmod(descriptor, 0600) == 0);
     path = "/proc/self/fd/" + std::to_string(descriptor);
     access.set_model(0, "price");
     access.set_model(1, "clicks");
