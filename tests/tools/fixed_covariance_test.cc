@@ -1,4 +1,4 @@
-#include "windhover/tools/reproduce/fixed_covariance.h"
+#include "windhover/tools/reproduce/laws.h"
 
 #include <gtest/gtest.h>
 

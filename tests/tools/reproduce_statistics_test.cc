@@ -9,17 +9,14 @@
 #include "windhover/platform/random.h"
 #include "windhover/samplers/reference/hamiltonian_monte_carlo.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/reproduce/comparison.h"
-#include "windhover/tools/reproduce/covertype.h"
-#include "windhover/tools/reproduce/crossover_methods.h"
+#include "windhover/tools/reproduce/crossover.h"
+#include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/error_curve.h"
 #include "windhover/tools/reproduce/fisher_runs.h"
-#include "windhover/tools/reproduce/kl_figures.h"
+#include "windhover/tools/reproduce/hmc.h"
+#include "windhover/tools/reproduce/kl_cases.h"
 #include "windhover/tools/reproduce/laws.h"
-#include "windhover/tools/reproduce/logistic_nuts.h"
-#include "windhover/tools/reproduce/mnist.h"
-#include "windhover/tools/reproduce/moments_json.h"
-#include "windhover/tools/reproduce/replications.h"
+#include "windhover/tools/reproduce/runs.h"
 
 namespace windhover::reproduce::statistics_test {
 namespace {

@@ -8,10 +8,8 @@
 
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/reproduce/iterate_averaging_chains.h"
-#include "windhover/tools/reproduce/moments_json.h"
-#include "windhover/tools/reproduce/replications.h"
-#include "windhover/tools/reproduce/streaming_figures.h"
-#include "windhover/tools/reproduce/streaming_regimes.h"
+#include "windhover/tools/reproduce/runs.h"
+#include "windhover/tools/reproduce/streaming.h"
 
 namespace windhover::reproduce::streaming_test {
 namespace {

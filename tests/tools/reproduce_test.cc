@@ -12,10 +12,9 @@
 
 #include "windhover/platform/random.h"
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/reproduce/comparison.h"
-#include "windhover/tools/reproduce/data_files.h"
 #include "windhover/tools/reproduce/driver.h"
 #include "windhover/tools/reproduce/files.h"
+#include "windhover/tools/reproduce/runs.h"
 
 namespace windhover::reproduce::driver_test {
 namespace {

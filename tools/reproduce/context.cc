@@ -3,17 +3,116 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
+#include <fstream>
+#include <system_error>
 #include <thread>
-#include <vector>
 
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/data_files.h"
+#include "windhover/tools/reproduce/files.h"
 
 namespace windhover::reproduce {
 
 using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kElapsed = "elapsed.json";
+
+// Null when it is not there or was cut off.
+ordered_json read_json(const fs::path& path) {
+  std::ifstream file(path);
+  ordered_json json = ordered_json::parse(file, nullptr, false);
+  return json.is_object() ? json : ordered_json();
+}
+
+// FNV-1a of the running program's file.
+const std::string& this_build() {
+  static const std::string hash = [] {
+    std::uint64_t h = 0xcbf29ce484222325;
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    std::array<char, 1 << 16> bytes;
+    while (file.read(bytes.data(), bytes.size()), file.gcount() > 0) {
+      for (std::streamsize i = 0; i < file.gcount(); ++i) {
+        h = (h ^ static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)])) * 0x100000001b3;
+      }
+    }
+    return fmt::format("{:016x}", h);
+  }();
+  return hash;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Parts::Parts(fs::path directory, ordered_json run, bool resume)
+    : directory_(std::move(directory)), run_(std::move(run)), resume_(resume) {
+  if (!resume_) fs::remove_all(directory_);
+  const ordered_json elapsed = read_json(directory_ / kElapsed);
+  if (!elapsed.is_null() && elapsed.value("run", ordered_json()) == run_) {
+    earlier_seconds_ = elapsed.value("seconds", 0.0);
+  }
+}
+
+ordered_json Parts::part(const std::string& key, const std::string& settings,
+                         const std::function<ordered_json()>& compute) {
+  const fs::path path = directory_ / (key + ".json");
+  if (resume_) {
+    const ordered_json kept = read_json(path);
+    if (!kept.is_null() && kept.value("run", ordered_json()) == run_ &&
+        kept.value("settings", ordered_json()) == ordered_json(settings)) {
+      const std::lock_guard lock(mutex_);
+      builds_.insert(kept.value("build", ""));
+      return kept.at("value");
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ordered_json value = compute();
+  const ordered_json kept = {{"run", run_},
+                             {"settings", settings},
+                             {"build", this_build()},
+                             {"seconds", seconds_since(start)},
+                             {"value", std::move(value)}};
+  const std::string text = kept.dump();
+  write_file(path, text);
+  {
+    const std::lock_guard lock(mutex_);
+    builds_.insert(this_build());
+    write_elapsed(false);
+  }
+  // From its text, so that a resumed run goes on with the same numbers, null for null.
+  return ordered_json::parse(text).at("value");
+}
+
+double Parts::seconds() const { return earlier_seconds_ + seconds_since(start_); }
+
+std::size_t Parts::builds() const {
+  const std::lock_guard lock(mutex_);
+  return builds_.size();
+}
+
+void Parts::finish() {
+  const std::lock_guard lock(mutex_);
+  if (!builds_.empty()) write_elapsed(true);
+}
+
+void Parts::write_elapsed(bool finished) const {
+  const ordered_json elapsed = {{"run", run_}, {"seconds", seconds()}, {"finished", finished}};
+  write_file(directory_ / kElapsed, elapsed.dump());
+}
+
+bool has_unfinished_parts(const fs::path& directory) {
+  std::error_code ignored;
+  const bool empty = fs::directory_iterator(directory, ignored) == fs::directory_iterator();
+  const ordered_json elapsed = read_json(directory / kElapsed);
+  return !empty && (elapsed.is_null() || !elapsed.value("finished", false));
+}
 
 namespace {
 

@@ -1,13 +1,8 @@
-#include "windhover/tools/reproduce/covertype.h"
-
-#include <fmt/format.h>
-
-#include <array>
-#include <cmath>
-#include <filesystem>
+// Covertype as the full file of UCI has it, or folded.
 
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/mnist.h"
+#include "windhover/tools/reproduce/data_sets.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -1,4 +1,4 @@
-#include "windhover/tools/reproduce/crossover_methods.h"
+#include "windhover/tools/reproduce/crossover.h"
 
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/samplers/reference/effective_draws.h"

@@ -1,4 +1,4 @@
-#include "windhover/tools/reproduce/crossover_plots.h"
+#include "windhover/tools/reproduce/crossover.h"
 
 #include "windhover/tools/reproduce/harness.h"
 

@@ -1,6 +1,6 @@
 // Santa on a double well, beside RMSprop: Chen et al. 2016, Figure 1.
-#include "windhover/tools/reproduce/density.h"
 #include "windhover/tools/reproduce/harness.h"
+#include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -80,13 +80,13 @@ ordered_json walked(std::uint64_t moves, double start,
 // A step is held until it should be 1 % shorter.
 ordered_json walked_santa(const Schedule& schedule, std::uint64_t seed) {
   // Hardly any curvature: V begins at about 0, as in the paper.
-  const Told told = Told::noiseless(Eigen::MatrixXd::Constant(1, 1, 1e-12));
+  const Told told = Told::noiseless(MatrixXd::Constant(1, 1, 1e-12));
   SamplerConfig config = schedule.sampler;
   config.step_size = schedule.step(1);
   std::optional<OwnedSampler> sampler(std::in_place, config, told);
   Walk walk(
       config, told, [](const double* x, double* g) { *g = slope(*x); },
-      Eigen::VectorXd::Constant(1, kStart), seed);
+      VectorXd::Constant(1, kStart), seed);
   return walked(schedule.moves, kStart, [&](std::uint64_t move) {
     const double step = schedule.step(static_cast<double>(move) + 1);
     if (step < 0.99 * config.step_size) {

@@ -1,19 +1,16 @@
 #include "windhover/tools/reproduce/driver.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
 #include <fstream>
-#include <functional>
 #include <thread>
 
 #include "windhover/tools/data/nearest.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/gnuplot.h"
 #include "windhover/tools/processor.h"
-#include "windhover/tools/reproduce/data_files.h"
 #include "windhover/tools/reproduce/files.h"
 
 namespace windhover::reproduce {

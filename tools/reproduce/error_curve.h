@@ -1,14 +1,95 @@
-// The test error of a classifier along a chain.
+// Class probabilities of networks, a chain outside of an engine, and its test error along the way.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_ERROR_CURVE_H_
 #define WINDHOVER_TOOLS_REPRODUCE_ERROR_CURVE_H_
 
-#include <chrono>
+#include <memory>
 
-#include "windhover/tools/reproduce/classifier.h"
+#include "windhover/samplers/estimates/noise_covariance.h"
+#include "windhover/samplers/models/network.h"
+#include "windhover/tools/data/dataset.h"
+#include "windhover/tools/placed.h"
 #include "windhover/tools/reproduce/harness.h"
-#include "windhover/tools/reproduce/told_chain.h"
+#include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
+
+// Rows before a model "mlp-softmax" or "drbm". One thread. `data` outlives it.
+class Classifier {
+ public:
+  Classifier(const ModelConfig& config, const Dataset& data);
+
+  // Classes by rows.
+  Eigen::MatrixXf probabilities(const std::vector<double>& theta);
+  // The share of rows whose most probable class is not theirs.
+  double error(const Eigen::MatrixXf& probabilities) const;
+  double error(const std::vector<double>& theta) { return error(probabilities(theta)); }
+
+ private:
+  const Dataset& data_;
+  NetworkShape shape_;
+  Placed<NetworkBatch> batch_;
+  std::vector<double> values_;
+};
+
+// The error of probabilities averaged over the iterates looked at so far, without the first half of
+// them: no burn-in has to be chosen.
+class AveragedError {
+ public:
+  explicit AveragedError(Classifier& classifier) : classifier_(classifier) {}
+  // Looks at another iterate.
+  void look(const std::vector<double>& theta);
+  double error() const;
+  // Of the last iterate alone.
+  double error_alone() const { return classifier_.error(looked_.back()); }
+
+ private:
+  Classifier& classifier_;
+  std::vector<Eigen::MatrixXf> looked_;
+};
+
+enum class Measured : std::uint8_t {
+  kNothing,   // samplers of a step of their own
+  kDiagonal,  // of C and A
+  kMatrices,  // C and A
+};
+
+// A chain of a sampler by name, outside of an engine, told what Algorithm 1 of Ahn, Korattikara and
+// Welling 2012 measures: the covariance C of the rows' gradients within minibatches, averaged along
+// the chain with weight 1 / t. A is what the information equality makes of it: C + Lambda / n.
+class ToldChain {
+ public:
+  // Starts at the model's own random parameters. `model` outlives this. The first estimates are of
+  // `first_rows` rows there; at most `refresh_every` steps lie between two updates of them, fewer
+  // at first.
+  ToldChain(OwnedModel& model, const SamplerConfig& config, Measured measured,
+            std::uint64_t first_rows, std::uint64_t refresh_every, std::uint64_t seed);
+
+  const std::vector<double>& theta() const { return memory_.theta; }
+  // False from the step on after which theta is not finite.
+  bool step();
+  // Gradients of one row, those that the estimates take included.
+  std::uint64_t examples() const { return examples_; }
+
+ private:
+  void look();
+  void tell();
+
+  OwnedModel& model_;
+  SamplerConfig config_;
+  Measured measured_;
+  std::uint64_t refresh_every_;
+  std::uint64_t seed_;
+  OwnedSampler sampler_;
+  ChainMemory memory_;
+  std::unique_ptr<Placed<NoiseCovariance>> noise_;
+  std::vector<double> curvature_;
+  std::vector<double> covariance_;
+  std::vector<std::uint32_t> slots_;
+  std::uint64_t step_ = 0;
+  std::uint64_t next_look_ = 1;
+  std::uint64_t examples_ = 0;
+  bool sound_ = true;
+};
 
 // What is trained, on what, and how long.
 struct Training {

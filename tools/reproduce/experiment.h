@@ -17,7 +17,7 @@ struct Experiment {
   std::string_view name;
   std::string_view source;              // paper and table or figure
   std::string_view summary;             // what it shows, one line
-  std::vector<std::string_view> files;  // of the data directory, by the names in data_files.h
+  std::vector<std::string_view> files;  // of the data directory, by the names in files.h
   // Fills the report. Throws UserError or RunError.
   void (*run)(const Context& context, Report& report);
   bool has_quick = true;   // does less with --quick
@@ -25,6 +25,24 @@ struct Experiment {
 };
 
 std::span<const Experiment> experiments();
+
+class Context;
+class Report;
+
+void run_complete_recipe(const Context& context, Report& report);
+void run_detection(const Context& context, Report& report);
+void run_double_well(const Context& context, Report& report);
+void run_fisher_scoring(const Context& context, Report& report);
+void run_ground_truth(const Context& context, Report& report);
+void run_hyperparameters(const Context& context, Report& report);
+void run_iterate_averaging(const Context& context, Report& report);
+void run_kdd99(const Context& context, Report& report);
+void run_mnist_santa(const Context& context, Report& report);
+void run_neural_network(const Context& context, Report& report);
+void run_nuts_crossover(const Context& context, Report& report);
+void run_ou_covariance(const Context& context, Report& report);
+void run_stationary_kl(const Context& context, Report& report);
+void run_streaming(const Context& context, Report& report);
 
 }  // namespace windhover::reproduce
 

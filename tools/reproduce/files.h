@@ -1,8 +1,11 @@
-// Files that are written whole or not at all, and programs that are run beside them.
+// Files that are written whole or not at all, programs that are run beside them, and the data sets
+// of the papers, under their original names, as a directory of the user holds them.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_FILES_H_
 #define WINDHOVER_TOOLS_REPRODUCE_FILES_H_
 
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +23,24 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 // says goes to the file `log` there, or, where that is null, to where this program's goes.
 int run_program_in(const std::filesystem::path& directory, std::vector<std::string> command,
                    const char* log = nullptr);
+
+struct DataFile {
+  std::string_view name;    // without .gz
+  std::string_view origin;  // where a user gets it, and whom to cite
+};
+
+std::span<const DataFile> data_files();
+
+// Null when there is none of that name.
+const DataFile* find_data_file(std::string_view name);
+
+// The file in `directory`, plain or as name.gz; nothing when it is not there.
+std::optional<std::filesystem::path> find_in(const std::filesystem::path& directory,
+                                             std::string_view name);
+
+// The first of them that is not there, in words with its origin; empty when all are.
+std::string missing_in(const std::filesystem::path& directory,
+                       std::span<const std::string_view> names);
 
 }  // namespace windhover::reproduce
 

@@ -1,15 +1,10 @@
-// What fisher-scoring runs: the samplers and their settings, chains of them, and HMC.
+// What fisher-scoring runs: the samplers and their settings, chains of them, and HMC; and the
+// pictures of Ahn, Korattikara and Welling 2012, Figures 1 and 2.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_FISHER_RUNS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_FISHER_RUNS_H_
 
-#include <Eigen/Core>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "windhover/samplers/config.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/problem.h"
 
@@ -59,6 +54,29 @@ inline bool too_slow_to_measure(const ChainLaw& law, std::uint64_t samples) {
 // effective draws, the mean over parameters.
 nlohmann::ordered_json run_hmc(const Problem& problem, double path_length, double budget,
                                std::uint64_t seed);
+
+// Figure 1: the marginals of two parameters where the draws are nearest to the truth and farthest
+// from it.
+void add_marginals(const std::string& label, const RunMoments& ours, const RunMoments& truth,
+                   int colour, Report& report);
+
+// Figure 2: errors of mean (E1) and covariance (E2), early and late, over the mixing rate; one
+// curve a method, whose points are added one after the other. A curve of one point has a large open
+// mark. Methods without an error at the time are left out.
+class ErrorCurves {
+ public:
+  // In gradients of one row.
+  ErrorCurves(double early, double late);
+
+  // `errors`: E1 early and late, E2 early and late.
+  // `mark` names the point: what of the setting makes the curve.
+  void add(const std::string& method, const std::string& mark, int colour, double mixing,
+           const std::array<Estimate, 4>& errors);
+  void add_to(Report& report) const;
+
+ private:
+  std::array<Panel, 4> panels_;
+};
 
 }  // namespace windhover::reproduce
 

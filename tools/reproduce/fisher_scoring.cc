@@ -1,12 +1,10 @@
 // Stochastic gradient Fisher scoring on MNIST 7 against 9: Ahn, Korattikara and Welling 2012,
 // section 5.1, Figures 1 and 2.
-#include "windhover/tools/reproduce/comparison.h"
-#include "windhover/tools/reproduce/fisher_plots.h"
 #include "windhover/tools/reproduce/fisher_runs.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
+#include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -1,9 +1,7 @@
 // The truth that experiments measure against, checked on logistic models: Laplace's Gaussian
 // against the library's HMC, and that against Stan.
-#include "windhover/tools/reproduce/comparison.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
-#include "windhover/tools/reproduce/logistic_nuts.h"
 #include "windhover/tools/reproduce/problem.h"
 #include "windhover/tools/reproduce/stan.h"
 
@@ -50,13 +48,13 @@ Hmc run_hmc(const Context& context, const Problem& problem, const std::string& k
 
 // As the model sees them, with the intercept's 1 as the last column.
 Dataset dataset_of(const Problem& problem) {
-  const Eigen::MatrixXd x = design_matrix(problem);
+  const MatrixXd x = design_matrix(problem);
   Dataset data;
   data.names.assign(static_cast<std::size_t>(x.cols()), "x");
   data.targets = problem.data.targets;
   data.features.reserve(static_cast<std::size_t>(x.size()));
-  for (Eigen::Index i = 0; i < x.rows(); ++i) {
-    for (Eigen::Index j = 0; j < x.cols(); ++j) data.features.push_back(x(i, j));
+  for (Index i = 0; i < x.rows(); ++i) {
+    for (Index j = 0; j < x.cols(); ++j) data.features.push_back(x(i, j));
   }
   return data;
 }

@@ -18,10 +18,9 @@
 #include <vector>
 
 #include "windhover/tools/reproduce/context.h"
-#include "windhover/tools/reproduce/experiments.h"
-#include "windhover/tools/reproduce/moments_json.h"
-#include "windhover/tools/reproduce/replications.h"
+#include "windhover/tools/reproduce/experiment.h"
 #include "windhover/tools/reproduce/report.h"
+#include "windhover/tools/reproduce/runs.h"
 
 namespace windhover::reproduce {
 

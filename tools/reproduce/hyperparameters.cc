@@ -1,9 +1,8 @@
 // The prior precision of a softmax regression, learned online: Mandt, Hoffman and Blei 2017,
 // section 7.3, Figure 6.
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/covertype.h"
+#include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/harness.h"
-#include "windhover/tools/reproduce/mnist.h"
 #include "windhover/tools/reproduce/precision_learning.h"
 
 namespace windhover::reproduce {

@@ -4,7 +4,6 @@
 #include "windhover/tools/reproduce/iterate_averaging_chains.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -4,11 +4,11 @@
 #include <Eigen/Eigenvalues>
 
 #include "windhover/tools/error.h"
+#include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/mnist.h"
 
 namespace windhover::reproduce {
 namespace {

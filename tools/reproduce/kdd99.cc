@@ -1,9 +1,8 @@
 // A discriminative restricted Boltzmann machine on KDD Cup 1999: Ahn, Korattikara and Welling 2012,
 // section 5.3, Table 1.
+#include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/error_curve.h"
 #include "windhover/tools/reproduce/harness.h"
-#include "windhover/tools/reproduce/kdd99_data.h"
-#include "windhover/tools/reproduce/mnist.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -1,23 +1,72 @@
 #include "windhover/tools/reproduce/laws.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <Eigen/QR>
+#include <numbers>
 #include <numeric>
 
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/fixed_covariance.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
+// Anderson's acceleration, which on a linear map is GMRES: as many rounds as L has distinct
+// eigenvalues would do. Sigma is taken in coordinates in which a is I, so that narrow directions
+// count as much as wide ones.
+std::optional<MatrixXd> fixed_covariance(
+    Index dimension, const std::function<std::optional<MatrixXd>(const MatrixXd&)>& map) {
+  constexpr int kRounds = 100;
+  const auto a = map(MatrixXd::Zero(dimension, dimension));
+  if (!a) return std::nullopt;
+  const Eigen::LLT<MatrixXd> factor(*a);
+  if (factor.info() != Eigen::Success) return std::nullopt;
+  const MatrixXd root = factor.matrixL();
+  const auto whitened = [&](const MatrixXd& sigma) {
+    const MatrixXd half = factor.matrixL().solve(sigma);
+    return MatrixXd(factor.matrixL().solve(half.transpose()));
+  };
+  const auto plain = [&](const MatrixXd& x) { return MatrixXd(root * x * root.transpose()); };
+
+  const Index size = dimension * dimension;
+  MatrixXd steps(size, kRounds);    // of x, from round to round
+  MatrixXd changes(size, kRounds);  // of the residual
+  MatrixXd x = MatrixXd::Identity(dimension, dimension);
+  MatrixXd best = x;
+  double least = std::numeric_limits<double>::infinity();
+  VectorXd residual;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto next = map(plain(x));
+    if (!next) return std::nullopt;
+    const MatrixXd off = whitened(*next) - x;
+    // Over a and not over Sigma: the nearer the series is to diverging, the larger Sigma is and the
+    // further a residual leads away from it.
+    const double error = off.norm() / std::sqrt(static_cast<double>(dimension));
+    if (!std::isfinite(error)) return std::nullopt;
+    // From there on rounding has the last word: as far as it goes down.
+    if (least < 1e-9 && error > 0.5 * least) break;
+    if (error < least) best = x, least = error;
+    if (error < 1e-15) break;
+    const VectorXd now = off.reshaped();
+    if (round > 0) changes.col(round - 1) = now - residual;
+    residual = now;
+    VectorXd step = residual;
+    if (round > 0) {
+      const auto seen = changes.leftCols(round);
+      const VectorXd weights = seen.colPivHouseholderQr().solve(residual);
+      step -= (steps.leftCols(round) + seen) * weights;
+    }
+    steps.col(round) = step;
+    x += step.reshaped(dimension, dimension);
+  }
+  if (!(least < 1e-9)) return std::nullopt;
+  // Where the sum diverges the equation has a solution all the same, but none that is at least a.
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(best, Eigen::EigenvaluesOnly);
+  if (!(eigen.eigenvalues()[0] > 1 - 1e-6)) return std::nullopt;
+  const MatrixXd sigma = plain(best);
+  return MatrixXd(0.5 * (sigma + sigma.transpose()));
+}
 
 SpreadNoise::SpreadNoise(const Problem& problem) : x_(design_matrix(problem)), weight_(x_.rows()) {
   if (problem.model.name == "logistic") {
@@ -136,6 +185,48 @@ void KnownChain::set_anchor(const VectorXd& anchor) {
   estimates.anchor = anchor.data();
   estimates.anchor_gradient = g.data();
   sampler_.tell(estimates);
+}
+
+ordered_json simulate(const Problem& problem, const SamplerConfig& sampler, std::uint64_t steps,
+                      std::uint64_t seed) {
+  EngineConfig config;
+  config.model = problem.model;
+  config.sampler = sampler;
+  config.seed = seed;
+  EngineRun run(config, problem.data);
+  run.settle();
+  run.run(steps / 10);
+  Moments moments(problem.posterior.mode);
+  run.run(steps, [&](std::uint16_t, const double* theta) { moments.add(theta); });
+  return to_json(moments);
+}
+
+Estimate short_run_kl(const Context& context, const Problem& problem, const SamplerConfig& sampler,
+                      const VectorXd& start, std::uint64_t steps, std::size_t chains) {
+  const ReferencePosterior& posterior = problem.posterior;
+  std::vector<double> kl(chains);
+  context.parallel(chains, [&](std::size_t c) {
+    KnownChain chain(problem, sampler, context.seed() * 1000 + c, start);
+    Moments moments(posterior.mode);
+    for (std::uint64_t t = 0; t < steps; ++t) {
+      if (!chain.step()) throw RunError("a short run has diverged");
+      moments.add(chain.theta().data());
+    }
+    kl[c] = gaussian_kl(moments.mean(), moments.covariance(), posterior.mode, posterior.covariance);
+  });
+  return mean_of(kl);
+}
+
+Series ellipse(const std::string& label, Style style, int colour, const Vector2d& mean,
+               const Matrix2d& covariance, double deviations, int points) {
+  Series series{.label = label, .x = {}, .y = {}, .style = style, .colour = colour};
+  const Matrix2d root = covariance.llt().matrixL();
+  for (int i = 0; i <= points; ++i) {
+    const double angle = 2 * std::numbers::pi * i / points;
+    const Vector2d at = mean + deviations * root * Vector2d(std::cos(angle), std::sin(angle));
+    series.add(at[0], at[1]);
+  }
+  return series;
 }
 
 }  // namespace windhover::reproduce

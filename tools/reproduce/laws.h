@@ -1,13 +1,25 @@
-// The stationary laws of samplers, exactly, on a linear or logistic model.
+// The stationary laws of samplers, exactly, on a linear or logistic model; chains told what holds
+// at the mode, and moments of an engine's iterates.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_LAWS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_LAWS_H_
 
+#include <Eigen/Core>
+#include <functional>
 #include <optional>
 
 #include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/plot.h"
 #include "windhover/tools/reproduce/problem.h"
+#include "windhover/tools/reproduce/runs.h"
 
 namespace windhover::reproduce {
+
+// Sigma = a + L(Sigma) as the sum of L^k(a), where `map` gives a + L(Sigma), a is positive definite
+// and L takes covariances to covariances. Nothing when that sum does not converge, where `map`
+// gives nothing, or when it is not found to 1e-9 of a.
+std::optional<Eigen::MatrixXd> fixed_covariance(
+    Eigen::Index dimension,
+    const std::function<std::optional<Eigen::MatrixXd>(const Eigen::MatrixXd&)>& map);
 
 // How the noise of minibatch gradients grows with the spread of theta about the mode: of a linear
 // model exactly, of a logistic one to first order.
@@ -37,7 +49,7 @@ Told told_at_mode(const Problem& problem);
 Law law_of(const SamplerConfig& config, const Told& told);
 
 // The stationary covariance with minibatches drawn with replacement: the fixed point of
-// Sigma = (I - HA) Sigma (I - HA)^T + H ((C + M(Sigma)) / S + E) H^T, as in fixed_covariance.h.
+// Sigma = (I - HA) Sigma (I - HA)^T + H ((C + M(Sigma)) / S + E) H^T, as in fixed_covariance().
 std::optional<Eigen::MatrixXd> exact_covariance(const Law& law, const Told& at_mode,
                                                 const SpreadNoise& spread);
 
@@ -84,6 +96,20 @@ class KnownChain {
   std::uint64_t seed_;
   std::uint64_t step_ = 0;
 };
+
+// Mean and covariance of `steps` iterates of an engine, all chains together, after its cold start
+// and steps / 10 more.
+nlohmann::ordered_json simulate(const Problem& problem, const SamplerConfig& sampler,
+                                std::uint64_t steps, std::uint64_t seed);
+
+// KL from the posterior of the Gaussian that is fitted to all iterates of one such chain, told what
+// holds at the mode: the mean of so many chains.
+Estimate short_run_kl(const Context& context, const Problem& problem, const SamplerConfig& sampler,
+                      const Eigen::VectorXd& start, std::uint64_t steps, std::size_t chains);
+
+// The ellipse on which two coordinates lie `deviations` standard deviations from their mean.
+Series ellipse(const std::string& label, Style style, int colour, const Eigen::Vector2d& mean,
+               const Eigen::Matrix2d& covariance, double deviations, int points = 120);
 
 }  // namespace windhover::reproduce
 

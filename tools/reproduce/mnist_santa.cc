@@ -1,13 +1,10 @@
 // A network of two hidden layers of 400 on MNIST: Chen, Carlson, Gan, Li and Carin 2016, section
 // 5.2, Table 1.
-#include <chrono>
-#include <mutex>
 #include <numeric>
 
-#include "windhover/tools/reproduce/classifier.h"
+#include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/error_curve.h"
 #include "windhover/tools/reproduce/harness.h"
-#include "windhover/tools/reproduce/mnist.h"
 #include "windhover/tools/reproduce/optimizers.h"
 
 namespace windhover::reproduce {

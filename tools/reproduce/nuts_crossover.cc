@@ -1,6 +1,5 @@
 // Effective draws per second beside bias, as the rows grow: tutorial Figure 12.
-#include "windhover/tools/reproduce/crossover_methods.h"
-#include "windhover/tools/reproduce/crossover_plots.h"
+#include "windhover/tools/reproduce/crossover.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/stan.h"
 

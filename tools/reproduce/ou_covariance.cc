@@ -3,11 +3,10 @@
 #include <Eigen/Eigenvalues>
 
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/bbvi.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/simulation.h"
+#include "windhover/tools/reproduce/optimizers.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -25,7 +24,7 @@ struct OuMethod {
 constexpr std::array kOuMethods = {OuMethod{"SGD-f", "sgd-f"}, OuMethod{"SGD", "sgd"},
                                    OuMethod{"default", "calibrated"}};
 
-Eigen::Matrix2d projected(const MatrixXd& covariance, const MatrixXd& directions) {
+Matrix2d projected(const MatrixXd& covariance, const MatrixXd& directions) {
   return directions.transpose() * covariance * directions;
 }
 
@@ -48,8 +47,8 @@ Panel ellipses(const std::string& title) {
 
 void add_ellipse(Panel& panel, const char* label, const MatrixXd& covariance,
                  const MatrixXd& directions, int colour, Style style) {
-  panel.add(ellipse(label, style, colour, Eigen::Vector2d::Zero(),
-                    projected(covariance, directions), kDeviations));
+  panel.add(ellipse(label, style, colour, Vector2d::Zero(), projected(covariance, directions),
+                    kDeviations));
 }
 
 // Entries of the covariance, each over the posterior's standard deviations.

@@ -1,19 +1,12 @@
 #include "windhover/tools/reproduce/precision_learning.h"
 
-#include <Eigen/Core>
-#include <algorithm>
-#include <cmath>
-#include <vector>
-
 #include "windhover/runtime/learning/learner.h"
-#include "windhover/tools/reproduce/bbvi.h"
+#include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/optimizers.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::VectorXd;
 
 constexpr double kLeastNoise = 0.01;  // of the mean C_jj: rare categories have hardly been seen
 constexpr double kAveraged = 10;      // times n / 2S steps: the spread of SGD is out of the mean

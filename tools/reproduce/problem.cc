@@ -1,20 +1,12 @@
 #include "windhover/tools/reproduce/problem.h"
 
-#include <fmt/format.h>
-
 #include <Eigen/Cholesky>
-#include <algorithm>
-#include <cmath>
-#include <optional>
 
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 struct Source {
   const char* name;

@@ -1,7 +1,6 @@
 // What a constant step and a minibatch cost: tutorial Figure 8.
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
-#include "windhover/tools/reproduce/recipe_regression.h"
 
 namespace windhover::reproduce {
 namespace {

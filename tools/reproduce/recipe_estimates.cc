@@ -5,7 +5,6 @@
 #include "windhover/samplers/estimates/zero_variance.h"
 #include "windhover/tools/placed.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
-#include "windhover/tools/reproduce/recipe_regression.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -1,9 +1,7 @@
 // SGHMC against SGLD on an anisotropic Gaussian, and what friction does: tutorial Figure 7.
-#include "windhover/tools/reproduce/density.h"
+#include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
-#include "windhover/tools/reproduce/recipe_recursion.h"
-#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {

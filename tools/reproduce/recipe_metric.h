@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "windhover/samplers/langevin/metric.h"
-#include "windhover/tools/reproduce/density.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/report.h"
 

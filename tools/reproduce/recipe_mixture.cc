@@ -3,10 +3,9 @@
 #include <map>
 #include <numbers>
 
-#include "windhover/tools/reproduce/density.h"
+#include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
-#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {

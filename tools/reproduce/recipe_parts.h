@@ -1,9 +1,12 @@
-// The parts of `complete-recipe`, one file each, and what they share: agreement with exact laws,
-// slopes, ratios of paired runs, and sentences that follow the figures.
+// The parts of `complete-recipe`, and what they share: agreement with exact laws, slopes, ratios of
+// paired runs, sentences that follow the figures; the tutorial's regression; a sampler with
+// momentum on a Gaussian.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 
 #include "windhover/tools/reproduce/harness.h"
+#include "windhover/tools/reproduce/laws.h"
+#include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
 
@@ -56,6 +59,45 @@ std::vector<double> evenly(double first, double distance, std::size_t count);
 // without so many bins at either end.
 Series density(const std::string& label, int colour, const std::vector<ordered_json>& runs,
                double reach, std::size_t bins, std::size_t without = 0);
+
+// 100 rows of two standard normal features, coefficients (1, -0.5), noise N(0, 1), prior N(0, I),
+// no intercept. The minibatch size counts in what samplers are told.
+Problem recipe_regression(std::uint64_t seed, std::uint32_t minibatch_size);
+
+// The stationary covariance of a sampler with a law; with momentum, of `sghmc`, whose
+// preconditioner is h A^-1.
+Eigen::MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config);
+// Of `sgld-cv` with its anchor at mode + offset: the noise is that of the rows' curvatures alone.
+Eigen::MatrixXd anchored_covariance(const Problem& problem, double step,
+                                    const Eigen::VectorXd& offset);
+// How much too wide a covariance is: the mean over directions of variance / posterior variance - 1.
+double excess(const Problem& problem, const Eigen::MatrixXd& covariance);
+// {"excess": that of the iterates of a chain}, about the posterior mean, after `left_out` moves.
+nlohmann::ordered_json run_excess(KnownChain& chain, const Problem& problem, std::uint64_t left_out,
+                                  std::uint64_t moves);
+
+// One coordinate of a Gaussian, exactly, in discrete time, of curvature lambda under a sampler's
+// law: (theta, v) <- F (theta, v) + noise of covariance Q, from v <- beta v - H (lambda theta + e),
+// theta <- theta + v.
+class Recursion {
+ public:
+  Recursion(const SamplerConfig& config, const Told& told, Eigen::Index coordinate, double lambda);
+
+  double variance() const { return sigma_(0, 0); }
+  // Autocorrelations of theta at lags 0, 1, ..., count - 1.
+  std::vector<double> correlations(std::size_t count) const;
+  // Autocorrelation time of theta, 1 + 2 sum of rho_k, ...
+  double time() const;
+  // ... and of theta^2: theta is Gaussian, so its squares have correlations rho_k^2.
+  double squares_time() const;
+  // Moves in which what is left of a start falls by e.
+  double relaxation() const;
+
+ private:
+  Eigen::Matrix2d f_;
+  Eigen::Matrix4d squared_;
+  Eigen::Matrix2d sigma_;
+};
 
 }  // namespace windhover::reproduce
 

@@ -1,10 +1,9 @@
 // Full gradients against minibatches, and the error of a running mean: tutorial Figure 6.
 #include <numbers>
 
-#include "windhover/tools/reproduce/density.h"
+#include "windhover/tools/reproduce/laws.h"
+#include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
-#include "windhover/tools/reproduce/recipe_regression.h"
-#include "windhover/tools/reproduce/simulation.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -2,7 +2,6 @@
 #include <Eigen/Cholesky>
 
 #include "windhover/tools/reproduce/recipe_parts.h"
-#include "windhover/tools/reproduce/recipe_regression.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -1,7 +1,6 @@
 #include <vector>
 
 #include "windhover/tools/reproduce/experiment.h"
-#include "windhover/tools/reproduce/experiments.h"
 
 namespace windhover::reproduce {
 

@@ -1,9 +1,6 @@
 #include "windhover/tools/reproduce/report.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 
 namespace windhover::reproduce {
 

@@ -2,13 +2,11 @@
 // 2017, Table 1.
 #include <Eigen/LU>
 
-#include "windhover/tools/reproduce/bbvi.h"
-#include "windhover/tools/reproduce/comparison.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/kl_cases.h"
-#include "windhover/tools/reproduce/kl_figures.h"
+#include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
-#include "windhover/tools/reproduce/simulation.h"
+#include "windhover/tools/reproduce/optimizers.h"
 
 namespace windhover::reproduce {
 namespace {

@@ -1,8 +1,6 @@
 // Coverage, spread and lag of every way to serve a posterior of a stream, and of shortcuts that
 // fail.
-#include "windhover/tools/reproduce/harness.h"
-#include "windhover/tools/reproduce/streaming_figures.h"
-#include "windhover/tools/reproduce/streaming_regimes.h"
+#include "windhover/tools/reproduce/streaming.h"
 
 namespace windhover::reproduce {
 namespace {
@@ -122,7 +120,7 @@ void run_streaming(const Context& context, Report& report) {
   add_lag(context, report);
   context.progress(0.9, "shortcuts");
   add_shortcuts(context, report);
-  const Eigen::VectorXd& widened = pseudo_truth().widened;
+  const VectorXd& widened = pseudo_truth().widened;
   report.note(
       "Models of 10 parameters on rows whose features have AR(1) correlation 0.5, worth 1000 rows; "
       "a window is looked at four times, each when all its rows are new; streams without a window "

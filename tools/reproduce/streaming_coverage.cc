@@ -1,7 +1,6 @@
 // Coverage and spread of the regimes of `streaming`, in every world.
 #include "windhover/tools/reproduce/harness.h"
-#include "windhover/tools/reproduce/streaming_figures.h"
-#include "windhover/tools/reproduce/streaming_regimes.h"
+#include "windhover/tools/reproduce/streaming.h"
 
 namespace windhover::reproduce {
 
@@ -94,7 +93,7 @@ std::size_t replications_of(const Context& context, const WorldFacts& world, boo
 
 void add_world(const Context& context, const WorldFacts& world, double begin, double end,
                Report& report) {
-  const Eigen::Index exposed = exposed_parameter(world.world);
+  const Index exposed = exposed_parameter(world.world);
   Panel panel =
       Panel{fmt::format("Coverage: {}", world.name), "", "share covered by 90 % intervals"}
           .legend_at("outside top center horizontal maxrows 2")

@@ -1,21 +1,14 @@
 // What looks like a posterior of a stream and is not.
-#include <Eigen/Core>
-#include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "windhover/platform/random.h"
 #include "windhover/tools/error.h"
-#include "windhover/tools/reproduce/density.h"
-#include "windhover/tools/reproduce/streaming_regimes.h"
+#include "windhover/tools/reproduce/harness.h"
+#include "windhover/tools/reproduce/library.h"
+#include "windhover/tools/reproduce/streaming.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-using nlohmann::ordered_json;
 
 constexpr Index kDimension = 5;
 constexpr Index kShortcutBatch = 20;  // rows a minibatch

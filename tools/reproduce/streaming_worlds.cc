@@ -1,17 +1,12 @@
-#include "windhover/tools/reproduce/streaming_worlds.h"
+#include "windhover/tools/reproduce/streaming.h"
 
 #include <Eigen/Cholesky>
-#include <cmath>
-#include <vector>
 
 #include "windhover/platform/random.h"
+#include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
 namespace {
-
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 constexpr double kCorrelation = 0.5;
 
@@ -146,11 +141,11 @@ Stream make_stream(World world, Index rows, std::uint64_t seed) {
   return stream;
 }
 
-void add_to(nlohmann::ordered_json& result, const std::string& key, double value) {
+void add_to(ordered_json& result, const std::string& key, double value) {
   result[key] = (result.contains(key) ? result[key].get<double>() : 0.0) + value;
 }
 
-void judge(nlohmann::ordered_json& result, const std::string& name, const VectorXd& off,
+void judge(ordered_json& result, const std::string& name, const VectorXd& off,
            const VectorXd& variance, Index exposed, double share) {
   const VectorXd covered = (off.array().abs() <= kNinety * variance.array().sqrt()).cast<double>();
   add_to(result, name, share * covered.mean());

@@ -1,6 +1,7 @@
-// MNIST and random projections of it.
-#ifndef WINDHOVER_TOOLS_REPRODUCE_MNIST_H_
-#define WINDHOVER_TOOLS_REPRODUCE_MNIST_H_
+// Data sets as numbers: MNIST and random projections of it, KDD Cup 1999, and Covertype as the full
+// file of UCI has it, or folded.
+#ifndef WINDHOVER_TOOLS_REPRODUCE_DATA_SETS_H_
+#define WINDHOVER_TOOLS_REPRODUCE_DATA_SETS_H_
 
 #include <array>
 #include <cstdint>
@@ -48,6 +49,23 @@ std::vector<std::size_t> permutation(std::size_t count, std::uint64_t seed);
 // Fills in names, means and sds from features, targets and the number of columns.
 void describe(Dataset& data, std::size_t columns);
 
+struct Connections {
+  Dataset data;                       // targets: the number of the label
+  std::vector<std::string> labels;    // the most frequent first
+  std::vector<std::size_t> distinct;  // the first of each set of equal rows, labels included
+};
+
+// 40 features in [0, 1]: the column that is 0 in every row (num_outbound_cmds) is left out, the
+// text of protocol, service and flag becomes its number in alphabetical order over the largest, and
+// another column with values above 1 becomes log(1 + x) over the largest.
+Connections load_connections(const std::string& path);
+
+// 54 features: ten numbers standardised, then 4 wilderness areas and 40 soil types, one of each 1.
+// Targets 0 to 6. `path` is UCI's covtype.data (no header, 54 columns and the cover type), or a
+// file with a header whose last three columns are Wilderness_Area, Soil_Type and Cover_Type as
+// numbers from 1. UserError naming the row where a category is none.
+Dataset load_covertype(const std::string& path);
+
 }  // namespace windhover::reproduce
 
-#endif  // WINDHOVER_TOOLS_REPRODUCE_MNIST_H_
+#endif  // WINDHOVER_TOOLS_REPRODUCE_DATA_SETS_H_

@@ -1,18 +1,16 @@
-// What the crossover of NUTS and minibatch samplers is measured with: rows, runs, and how far off.
+// What the crossover of NUTS and minibatch samplers is measured with: rows, runs, and how far off;
+// figures of such runs, with errors, and panels.
 //
 // A run is JSON: mean, sd and bulk (effective draws) of each parameter, the least bulk, its
 // relative standard error (least_error), the largest relative error of an sd (spread_error),
 // gradients (calls that drawing took), rows whose gradients were taken to draw, cold (seconds
 // before the first draw) and seconds (of drawing), processor time of the calling thread.
-#ifndef WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
-#define WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
-
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <vector>
+#ifndef WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_H_
+#define WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_H_
 
 #include "windhover/tools/data/dataset.h"
-#include "windhover/tools/reproduce/logistic_nuts.h"
+#include "windhover/tools/reproduce/harness.h"
+#include "windhover/tools/reproduce/hmc.h"
 
 namespace windhover::reproduce {
 
@@ -69,6 +67,49 @@ struct Bias {
 Bias bias(const std::vector<double>& mean, const std::vector<double>& sd,
           const nlohmann::ordered_json& truth);
 
+inline constexpr double kWanted = 2000;  // effective draws
+// The tutorial's section 12.1 and its Figure 12.
+inline constexpr double kPapersCrossover = 5000;  // rows
+inline constexpr double kPapersLead = 5;          // NUTS over SGLD at kPapersSmallest rows
+inline constexpr std::size_t kPapersSmallest = 500;
+
+struct CrossoverMethod {
+  const char* key;  // samplers of the library: their name
+  const char* label;
+  int colour;
+};
+inline constexpr CrossoverMethod kEngineMethods[] = {{"calibrated", "default (calibrated)", 0},
+                                                     {"sgld-cv", "sgld-cv", 5},
+                                                     {"sghmc", "sghmc", 2},
+                                                     {"sgld", "sgld", 1}};
+inline constexpr CrossoverMethod kPrintedMethods[] = {
+    {"printed-sghmc", "SGHMC, tutorial's step", 4}, {"printed-sgld", "SGLD, tutorial's step", 3}};
+inline constexpr CrossoverMethod kNuts = {"nuts", "NUTS", 6};
+
+using CrossoverRun = ordered_json;
+
+// |mean - truth| of the worst parameter in sd, with the error that as many effective draws leave as
+// both have; and so where those of the run are wider than the truth's.
+Estimate mean_off(const CrossoverRun& run, const CrossoverRun& truth);
+Estimate mean_off_wide(const CrossoverRun& run, const CrossoverRun& truth);
+// The sd over the truth's that is furthest from 1.
+Estimate sd_ratio(const CrossoverRun& run, const CrossoverRun& truth);
+
+// Effective draws a second, and seconds until kWanted of them, the cold start included. Errors of
+// what a clock measured are those of the effective draws alone.
+Estimate rate(const CrossoverRun& run);
+Estimate time_to_draws(const CrossoverRun& run);
+// "rows" or "gradients" that an effective draw takes, in that unit.
+Estimate a_draw(const CrossoverRun& run, const char* what, double unit);
+// Of all runs of a size; NaN where nothing as near was served.
+double served_seconds(const CrossoverRun& all);
+// Of independent ones.
+Estimate ratio(const Estimate& a, const Estimate& b);
+
+// `results`: all runs of each size, by the method's key.
+void add_crossover_panels(Report& report, const std::vector<std::size_t>& sizes,
+                          const std::vector<CrossoverRun>& results);
+
 }  // namespace windhover::reproduce
 
-#endif  // WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_METHODS_H_
+#endif  // WINDHOVER_TOOLS_REPRODUCE_CROSSOVER_H_

@@ -1,14 +1,8 @@
-#include "windhover/tools/reproduce/bbvi.h"
-
-#include <cmath>
-
 #include "windhover/tools/reproduce/optimizers.h"
 
-namespace windhover::reproduce {
+#include "windhover/tools/reproduce/harness.h"
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
+namespace windhover::reproduce {
 
 namespace {
 

@@ -1,15 +1,21 @@
-#include "windhover/tools/reproduce/mnist.h"
+#include "windhover/tools/reproduce/data_sets.h"
 
 #include <zlib.h>
 
+#include <map>
 #include <numeric>
+#include <unordered_set>
 
 #include "windhover/platform/random.h"
+#include "windhover/tools/data/table.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
+
 namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr std::uint32_t kBytes = 8;  // the type in the third byte of an idx file
 
@@ -32,11 +38,9 @@ class GzFile {
   gzFile file_;
 };
 
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 Eigen::Map<const RowMajor> matrix_of(const Dataset& data) {
-  return {data.features.data(), static_cast<Eigen::Index>(data.rows()),
-          static_cast<Eigen::Index>(data.columns())};
+  return {data.features.data(), static_cast<Index>(data.rows()),
+          static_cast<Index>(data.columns())};
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ void describe(Dataset& data, std::size_t columns) {
   data.mean.assign(mean.data(), mean.data() + columns);
   data.sd.resize(columns);
   for (std::size_t j = 0; j < columns; ++j) {
-    data.sd[j] = std::sqrt(squares[static_cast<Eigen::Index>(j)]);
+    data.sd[j] = std::sqrt(squares[static_cast<Index>(j)]);
   }
 }
 
@@ -107,9 +111,9 @@ Dataset load_mnist(const Context& context, bool training) {
 }
 
 Dataset random_projection(const Dataset& data, std::size_t dimension, std::uint64_t seed) {
-  const auto columns = static_cast<Eigen::Index>(data.columns());
-  const auto d = static_cast<Eigen::Index>(dimension);
-  Eigen::MatrixXd projection(columns, d);
+  const auto columns = static_cast<Index>(data.columns());
+  const auto d = static_cast<Index>(dimension);
+  MatrixXd projection(columns, d);
   fill_normals(seed, {.purpose = Purpose::kTest},
                {projection.data(), static_cast<std::size_t>(projection.size())});
   projection /= std::sqrt(static_cast<double>(columns));
@@ -117,7 +121,7 @@ Dataset random_projection(const Dataset& data, std::size_t dimension, std::uint6
   out.target_name = data.target_name;
   out.targets = data.targets;
   out.features.resize(data.rows() * dimension);
-  Eigen::Map<RowMajor>(out.features.data(), static_cast<Eigen::Index>(data.rows()), d).noalias() =
+  Eigen::Map<RowMajor>(out.features.data(), static_cast<Index>(data.rows()), d).noalias() =
       matrix_of(data) * projection;
   describe(out, dimension);
   return out;
@@ -149,6 +153,86 @@ std::vector<std::size_t> permutation(std::size_t count, std::uint64_t seed) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return keys[i]; });
   return order;
+}
+
+namespace {
+
+constexpr std::size_t kKddColumns = 41;  // without the label
+constexpr std::size_t kConstant = 19;
+constexpr std::array<std::size_t, 3> kTexts = {1, 2, 3};
+
+bool is_text(std::size_t column) { return std::ranges::find(kTexts, column) != kTexts.end(); }
+
+// The numbers of texts in alphabetical order, for what was numbered as it appeared.
+std::vector<double> alphabetical(const std::map<std::string, std::size_t>& appeared) {
+  std::vector<double> out(appeared.size());
+  double next = 0;
+  for (const auto& [text, number] : appeared) out[number] = next++;
+  return out;
+}
+
+}  // namespace
+
+Connections load_connections(const std::string& path) {
+  windhover::Table table(path, {.header = false});
+  Connections out;
+  std::array<std::map<std::string, std::size_t>, kTexts.size()> texts;
+  std::map<std::string, std::size_t> labels;
+  std::vector<double> counts;
+  std::unordered_set<std::string> seen;
+  while (table.next()) {
+    std::string row;
+    for (std::size_t j = 0; j < kKddColumns; ++j) {
+      row.append(table.text(j)).push_back(',');
+      if (j == kConstant) continue;
+      const auto* text = std::ranges::find(kTexts, j);
+      if (text == kTexts.end()) {
+        out.data.features.push_back(table.require_number(j));
+        continue;
+      }
+      auto& numbers = texts[static_cast<std::size_t>(text - kTexts.begin())];
+      const auto at = numbers.try_emplace(std::string(table.text(j)), numbers.size()).first;
+      out.data.features.push_back(static_cast<double>(at->second));
+    }
+    const auto label =
+        labels.try_emplace(std::string(table.text(kKddColumns)), labels.size()).first;
+    counts.resize(labels.size());
+    counts[label->second] += 1;
+    row.append(label->first);
+    if (seen.insert(std::move(row)).second) out.distinct.push_back(out.data.targets.size());
+    out.data.targets.push_back(static_cast<double>(label->second));
+  }
+
+  std::vector<std::pair<double, std::string>> order;
+  order.reserve(labels.size());
+  for (const auto& [text, number] : labels) order.emplace_back(-counts[number], text);
+  std::ranges::sort(order);
+  std::vector<double> rank(labels.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    rank[labels.at(order[i].second)] = static_cast<double>(i);
+    out.labels.push_back(order[i].second);
+  }
+  for (double& y : out.data.targets) y = rank[static_cast<std::size_t>(y)];
+
+  constexpr std::size_t kKept = kKddColumns - 1;
+  std::array<double, kKept> largest{};
+  std::vector<double>& x = out.data.features;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    largest[i % kKept] = std::max(largest[i % kKept], x[i]);
+  std::array<std::vector<double>, kTexts.size()> numbers;
+  for (std::size_t t = 0; t < kTexts.size(); ++t) numbers[t] = alphabetical(texts[t]);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t j = i % kKept;
+    if (is_text(j)) {
+      const std::vector<double>& of = numbers[j - kTexts[0]];
+      x[i] = of[static_cast<std::size_t>(x[i])] / static_cast<double>(of.size() - 1);
+    } else if (largest[j] > 1) {
+      x[i] = std::log1p(x[i]) / std::log1p(largest[j]);
+    }
+  }
+  out.data.target_name = "label";
+  describe(out.data, kKept);
+  return out;
 }
 
 }  // namespace windhover::reproduce
