@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <thread>
 
@@ -22,25 +22,12 @@ namespace {
 
 constexpr const char* kElapsed = "elapsed.json";
 
-// Null when it is not there or was cut off.
-ordered_json read_json(const fs::path& path) {
-  std::ifstream file(path);
-  ordered_json json = ordered_json::parse(file, nullptr, false);
-  return json.is_object() ? json : ordered_json();
-}
-
-// FNV-1a of the running program's file.
+// A number of the running program's bytes.
 const std::string& this_build() {
   static const std::string hash = [] {
-    std::uint64_t h = 0xcbf29ce484222325;
     std::ifstream file("/proc/self/exe", std::ios::binary);
-    std::array<char, 1 << 16> bytes;
-    while (file.read(bytes.data(), bytes.size()), file.gcount() > 0) {
-      for (std::streamsize i = 0; i < file.gcount(); ++i) {
-        h = (h ^ static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)])) * 0x100000001b3;
-      }
-    }
-    return fmt::format("{:016x}", h);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    return fmt::format("{:016x}", std::hash<std::string>()(bytes));
   }();
   return hash;
 }

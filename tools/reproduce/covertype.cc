@@ -1,5 +1,4 @@
 // Covertype as the full file of UCI has it, or folded.
-
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/harness.h"

@@ -98,12 +98,11 @@ double error_of_effective(const Draws& draws, const Summary& summary) {
   std::vector<double> effective;
   for (std::size_t s = 0; s < kStretches; ++s) {
     std::vector<std::vector<double>> stretch;
-    for (const auto& chain : draws) {
-      stretch.emplace_back();
-      for (std::size_t i = s * chain.size() / kStretches; i < (s + 1) * chain.size() / kStretches;
-           ++i) {
-        stretch.back().push_back(chain[i][worst]);
-      }
+    for (const std::vector<double>& chain : column(draws, worst)) {
+      const auto end_of = [&](std::size_t count) {
+        return chain.begin() + static_cast<std::ptrdiff_t>(count * chain.size() / kStretches);
+      };
+      stretch.emplace_back(end_of(s), end_of(s + 1));
     }
     effective.push_back(reference::bulk_effective_draws(stretch));
   }

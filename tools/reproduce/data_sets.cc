@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <map>
+#include <memory>
 #include <numeric>
 #include <unordered_set>
 
@@ -19,25 +20,6 @@ using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::Ro
 
 constexpr std::uint32_t kBytes = 8;  // the type in the third byte of an idx file
 
-class GzFile {
- public:
-  explicit GzFile(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rb")) {}
-  ~GzFile() {
-    if (file_ != nullptr) gzclose(file_);
-  }
-  GzFile(const GzFile&) = delete;
-  void read(std::uint8_t* out, std::size_t size) {
-    if (file_ == nullptr ||
-        gzread(file_, out, static_cast<unsigned>(size)) != static_cast<int>(size)) {
-      throw UserError(fmt::format("{} is not a whole idx file of bytes", path_));
-    }
-  }
-
- private:
-  std::string path_;
-  gzFile file_;
-};
-
 Eigen::Map<const RowMajor> matrix_of(const Dataset& data) {
   return {data.features.data(), static_cast<Index>(data.rows()),
           static_cast<Index>(data.columns())};
@@ -46,10 +28,15 @@ Eigen::Map<const RowMajor> matrix_of(const Dataset& data) {
 }  // namespace
 
 IdxFile read_idx(const std::string& path) {
-  GzFile file(path);
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  const auto read = [&](std::uint8_t* out, std::size_t size) {
+    if (file && gzread(file.get(), out, static_cast<unsigned>(size)) == static_cast<int>(size))
+      return;
+    throw UserError(fmt::format("{} is not a whole idx file of bytes", path));
+  };
   std::array<std::uint8_t, 4> word;
   const auto next = [&] {
-    file.read(word.data(), word.size());
+    read(word.data(), word.size());
     return std::uint32_t{word[0]} << 24 | std::uint32_t{word[1]} << 16 |
            std::uint32_t{word[2]} << 8 | word[3];
   };
@@ -65,7 +52,7 @@ IdxFile read_idx(const std::string& path) {
     if (size > std::size_t{1} << 30) throw UserError(fmt::format("{} says it is too large", path));
   }
   out.bytes.resize(size);
-  file.read(out.bytes.data(), size);
+  read(out.bytes.data(), size);
   return out;
 }
 
@@ -125,6 +112,14 @@ Dataset random_projection(const Dataset& data, std::size_t dimension, std::uint6
       matrix_of(data) * projection;
   describe(out, dimension);
   return out;
+}
+
+std::vector<double> largest_of(const std::vector<double>& features, std::size_t columns) {
+  std::vector<double> largest(columns);
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    largest[i % columns] = std::max(largest[i % columns], std::abs(features[i]));
+  }
+  return largest;
 }
 
 void standardize(Dataset& data, const Dataset& by) {
@@ -215,10 +210,8 @@ Connections load_connections(const std::string& path) {
   for (double& y : out.data.targets) y = rank[static_cast<std::size_t>(y)];
 
   constexpr std::size_t kKept = kKddColumns - 1;
-  std::array<double, kKept> largest{};
   std::vector<double>& x = out.data.features;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    largest[i % kKept] = std::max(largest[i % kKept], x[i]);
+  const std::vector<double> largest = largest_of(x, kKept);
   std::array<std::vector<double>, kTexts.size()> numbers;
   for (std::size_t t = 0; t < kTexts.size(); ++t) numbers[t] = alphabetical(texts[t]);
   for (std::size_t i = 0; i < x.size(); ++i) {

@@ -37,6 +37,9 @@ Dataset load_mnist(const Context& context, bool training);
 // The same seed gives the same matrix.
 Dataset random_projection(const Dataset& data, std::size_t dimension, std::uint64_t seed);
 
+// The largest of each column, without its sign.
+std::vector<double> largest_of(const std::vector<double>& features, std::size_t columns);
+
 // Features to mean 0 and sd 1 (constant ones to 0), by the means and sds of `by`.
 void standardize(Dataset& data, const Dataset& by);
 

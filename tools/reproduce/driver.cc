@@ -60,13 +60,6 @@ RunFacts facts_of(const Experiment& experiment, const std::string& name, const C
           .builds = context.parts().builds()};
 }
 
-// The result that an earlier or this run left; null when there is none.
-ordered_json result_in(const std::filesystem::path& out, std::string_view name) {
-  std::ifstream file(out / fmt::format("{}.json", name));
-  ordered_json result = ordered_json::parse(file, nullptr, false);
-  return result.is_discarded() ? ordered_json() : result;
-}
-
 std::pair<int, int> bars_met(const ordered_json& result) {
   int met = 0;
   int bars = 0;
@@ -93,7 +86,8 @@ void write_index(std::span<const Experiment> experiments, const Settings& settin
   std::string text = "# The papers' experiments, redone\n\n";
   text += "| experiment | source | bars met | run time | |\n| --- | --- | --- | --- | --- |\n";
   for (const Experiment& experiment : experiments) {
-    const ordered_json result = result_in(settings.out, experiment.name);
+    // Of an earlier run or of this one.
+    const ordered_json result = read_json(settings.out / fmt::format("{}.json", experiment.name));
     const std::string missing = missing_data(experiment, settings.data);
     const std::string failure = failure_in(settings.out, experiment.name);
     if (!failure.empty() || result.is_null()) {
@@ -233,10 +227,9 @@ ordered_json list_json(std::span<const Experiment> experiments) {
 }
 
 std::string list_text(std::span<const Experiment> experiments) {
-  std::size_t width = 4;
-  for (const Experiment& experiment : experiments) {
-    width = std::max(width, experiment.name.size());
-  }
+  const auto length = [](const Experiment& experiment) { return experiment.name.size(); };
+  const std::size_t width =
+      experiments.empty() ? 0 : length(std::ranges::max(experiments, {}, length));
   std::string out;
   for (const Experiment& experiment : experiments) {
     out += fmt::format("{:<{}}  {}: {}\n", experiment.name, width, experiment.source,

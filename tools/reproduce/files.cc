@@ -6,9 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <fstream>
+#include <map>
 #include <system_error>
 
 #include "windhover/tools/error.h"
@@ -45,6 +44,12 @@ void write_file(const fs::path& path, std::string_view text) {
   }
 }
 
+nlohmann::ordered_json read_json(const fs::path& path) {
+  std::ifstream file(path);
+  const auto json = nlohmann::ordered_json::parse(file, nullptr, false);
+  return json.is_object() ? json : nlohmann::ordered_json();
+}
+
 int run_program_in(const fs::path& directory, std::vector<std::string> command, const char* log) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -66,54 +71,43 @@ int run_program_in(const fs::path& directory, std::vector<std::string> command, 
   return WEXITSTATUS(status);
 }
 
-namespace {
-
-constexpr std::string_view kMnist = "MNIST: LeCun, Bottou, Bengio and Haffner 1998";
-
-constexpr std::array kDataFiles = {
-    DataFile{"winequality-white.csv",
-             "UCI, Wine Quality: Cortez, Cerdeira, Almeida, Matos and Reis 2009"},
-    DataFile{"CASP.csv",
-             "UCI, Physicochemical Properties of Protein Tertiary Structure: Rana 2013"},
-    DataFile{"Skin_NonSkin.txt", "UCI, Skin Segmentation: Bhatt and Dhall 2012"},
-    DataFile{"train-images-idx3-ubyte", kMnist},
-    DataFile{"train-labels-idx1-ubyte", kMnist},
-    DataFile{"t10k-images-idx3-ubyte", kMnist},
-    DataFile{"t10k-labels-idx1-ubyte", kMnist},
-    DataFile{"kddcup.data_10_percent",
-             "UCI, KDD Cup 1999 Data, the 10 percent file: Stolfo, Fan, Lee, Prodromidis and Chan"},
-    DataFile{"covtype.data", "UCI, Covertype: Blackard and Dean 1999"},
-    DataFile{"covtype-sample.csv",
-             "UCI, Covertype: Blackard and Dean 1999; 397,050 of its 581,012 rows, the one-hot "
-             "columns folded into Wilderness_Area and Soil_Type"},
-};
-
-}  // namespace
-
-std::span<const DataFile> data_files() { return kDataFiles; }
-
-const DataFile* find_data_file(std::string_view name) {
-  const auto* found = std::ranges::find(kDataFiles, name, &DataFile::name);
-  return found != kDataFiles.end() ? found : nullptr;
+std::string_view origin_of(std::string_view name) {
+  constexpr std::string_view kMnist = "MNIST: LeCun, Bottou, Bengio and Haffner 1998";
+  static const std::map<std::string_view, std::string_view> origins = {
+      {"winequality-white.csv",
+       "UCI, Wine Quality: Cortez, Cerdeira, Almeida, Matos and Reis 2009"},
+      {"CASP.csv", "UCI, Physicochemical Properties of Protein Tertiary Structure: Rana 2013"},
+      {"Skin_NonSkin.txt", "UCI, Skin Segmentation: Bhatt and Dhall 2012"},
+      {"train-images-idx3-ubyte", kMnist},
+      {"train-labels-idx1-ubyte", kMnist},
+      {"t10k-images-idx3-ubyte", kMnist},
+      {"t10k-labels-idx1-ubyte", kMnist},
+      {"kddcup.data_10_percent",
+       "UCI, KDD Cup 1999 Data, the 10 percent file: Stolfo, Fan, Lee, Prodromidis and Chan"},
+      {"covtype.data", "UCI, Covertype: Blackard and Dean 1999"},
+      {"covtype-sample.csv",
+       "UCI, Covertype: Blackard and Dean 1999; 397,050 of its 581,012 rows, the one-hot columns "
+       "folded into Wilderness_Area and Soil_Type"},
+  };
+  const auto found = origins.find(name);
+  return found == origins.end() ? "" : found->second;
 }
 
-std::optional<std::filesystem::path> find_in(const std::filesystem::path& directory,
-                                             std::string_view name) {
+std::optional<fs::path> find_in(const fs::path& directory, std::string_view name) {
   for (const char* suffix : {"", ".gz"}) {
-    std::filesystem::path path = directory / (std::string(name) + suffix);
+    fs::path path = directory / (std::string(name) + suffix);
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) return path;
+    if (fs::is_regular_file(path, ignored)) return path;
   }
   return std::nullopt;
 }
 
-std::string missing_in(const std::filesystem::path& directory,
-                       std::span<const std::string_view> names) {
+std::string missing_in(const fs::path& directory, std::span<const std::string_view> names) {
   for (const std::string_view name : names) {
     if (find_in(directory, name)) continue;
-    const DataFile* file = find_data_file(name);
+    const std::string_view origin = origin_of(name);
     return fmt::format("{} is not in {} ({})", name, directory.string(),
-                       file != nullptr ? file->origin : "of unknown origin");
+                       origin.empty() ? "of unknown origin" : origin);
   }
   return "";
 }

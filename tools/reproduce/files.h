@@ -4,6 +4,7 @@
 #define WINDHOVER_TOOLS_REPRODUCE_FILES_H_
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,20 +20,17 @@ void prepare_directory(const std::filesystem::path& directory);
 // Creates the directory of `path`. RunError.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
+// Null when it is not there or was cut off.
+nlohmann::ordered_json read_json(const std::filesystem::path& path);
+
 // The exit code of a program from PATH, run in `directory`; 127 when there is no such one. What it
 // says goes to the file `log` there, or, where that is null, to where this program's goes.
 int run_program_in(const std::filesystem::path& directory, std::vector<std::string> command,
                    const char* log = nullptr);
 
-struct DataFile {
-  std::string_view name;    // without .gz
-  std::string_view origin;  // where a user gets it, and whom to cite
-};
-
-std::span<const DataFile> data_files();
-
-// Null when there is none of that name.
-const DataFile* find_data_file(std::string_view name);
+// Where a user gets the data set of this name, without .gz, and whom to cite; empty where there is
+// no such one.
+std::string_view origin_of(std::string_view name);
 
 // The file in `directory`, plain or as name.gz; nothing when it is not there.
 std::optional<std::filesystem::path> find_in(const std::filesystem::path& directory,

@@ -150,9 +150,8 @@ ordered_json run_hmc(const Problem& problem, double path_length, double budget,
   for (const std::vector<double>& draw : run.draws) moments.add(draw.data());
   double effective = 0;
   for (std::size_t j = 0; j < start.size(); ++j) {
-    std::vector<double> series;
-    for (const std::vector<double>& draw : run.draws) series.push_back(draw[j]);
-    effective += reference::bulk_effective_draws({series}) / static_cast<double>(start.size());
+    effective +=
+        reference::bulk_effective_draws(column({run.draws}, j)) / static_cast<double>(start.size());
   }
   return {{"late", to_json(moments)},
           {"draws", run.draws.size()},

@@ -39,15 +39,8 @@ Truths ground_truth(const Context& context, const Problem& problem) {
   // they are orthogonal, and as means nearly normal.
   constexpr std::size_t kSplits[][kChains] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
   const auto draws = context.choose<std::size_t>(1500, 20'000);
-  std::vector<PartJob> jobs;
-  for (std::uint16_t chain = 0; chain < kChains; ++chain) {
-    jobs.push_back({fmt::format("hmc-{}", chain), fmt::format("{} draws", draws),
-                    [&, chain] { return hmc_truth(problem, draws, context.seed(), chain); }});
-  }
-  std::vector<Truth> chains;
-  for (const ordered_json& run : context.run_parts(jobs, {"ground truth by HMC", 0, 0.3})) {
-    chains.push_back(truth_from(run));
-  }
+  const std::vector<Truth> chains =
+      hmc_truths(context, problem, "hmc", kChains, draws, {"ground truth by HMC", 0, 0.3});
   const auto split = [&](auto member) {
     std::vector<double> e2;
     for (const auto& s : kSplits) {

@@ -26,22 +26,11 @@ struct Hmc {
 Hmc run_hmc(const Context& context, const Problem& problem, const std::string& key) {
   // With control variates they are worth many times Stan's.
   const auto draws = context.choose<std::size_t>(500, 1500);
-  std::vector<PartJob> jobs;
-  for (std::uint16_t chain = 0; chain < kHmcChains; ++chain) {
-    jobs.push_back(
-        {fmt::format("hmc-{}-{}", key, chain), fmt::format("{} draws", draws), [&, chain] {
-           const double begin = thread_seconds();
-           ordered_json run = hmc_truth(problem, draws, context.seed(), chain);
-           run["seconds"] = thread_seconds() - begin;
-           return run;
-         }});
-  }
   Hmc hmc;
-  for (const ordered_json& run : context.run_parts(jobs)) {
-    const Truth truth = truth_from(run);
+  for (const Truth& truth : hmc_truths(context, problem, "hmc-" + key, kHmcChains, draws)) {
     hmc.chains.push_back(truth.corrected);
     hmc.divergences += truth.divergences;
-    hmc.seconds += run.at("seconds").get<double>();
+    hmc.seconds += truth.seconds;
   }
   return hmc;
 }

@@ -46,8 +46,11 @@ reference::LogDensity LogPosterior::density() {
   };
 }
 
+namespace {
+
 ordered_json hmc_truth(const Problem& problem, std::size_t draws, std::uint64_t seed,
                        std::uint16_t chain) {
+  const double begin = thread_seconds();
   LogPosterior posterior(problem);
   const Index d = problem.dimension();
   const MatrixXd root = problem.posterior.covariance.llt().matrixL();
@@ -91,15 +94,28 @@ ordered_json hmc_truth(const Problem& problem, std::size_t draws, std::uint64_t 
   const MatrixXd corrected = MatrixXd::Identity(d, d) + 0.5 * (cross + cross.transpose());
   return {{"plain", in_theta(mean, second)},
           {"corrected", in_theta(corrected_mean, corrected)},
-          {"acceptance", run.acceptance},
           {"divergences", run.divergences},
-          {"gradients", run.gradients}};
+          {"seconds", thread_seconds() - begin}};
 }
 
 Truth truth_from(const ordered_json& json) {
   return {moments_from(json.at("plain")), moments_from(json.at("corrected")),
-          json.at("acceptance").get<double>(), json.at("divergences").get<double>(),
-          json.at("gradients").get<double>()};
+          json.at("divergences").get<double>(), json.value("seconds", 0.0)};
+}
+
+}  // namespace
+
+std::vector<Truth> hmc_truths(const Context& context, const Problem& problem,
+                              const std::string& key, std::size_t chains, std::size_t draws,
+                              const Stage& stage) {
+  std::vector<PartJob> jobs;
+  for (std::uint16_t chain = 0; chain < chains; ++chain) {
+    jobs.push_back({fmt::format("{}-{}", key, chain), fmt::format("{} draws", draws),
+                    [&, chain] { return hmc_truth(problem, draws, context.seed(), chain); }});
+  }
+  std::vector<Truth> truths;
+  for (const ordered_json& run : context.run_parts(jobs, stage)) truths.push_back(truth_from(run));
+  return truths;
 }
 
 LogisticDensity::LogisticDensity(const Dataset& data)
@@ -153,9 +169,6 @@ double LogisticDensity::operator()(const std::vector<double>& theta,
 
 double Summary::least_effective() const { return *std::ranges::min_element(bulk); }
 
-namespace {
-
-// Of one parameter, by chain and draw.
 std::vector<std::vector<double>> column(const Draws& chains, std::size_t parameter) {
   std::vector<std::vector<double>> values;
   for (const auto& chain : chains) {
@@ -164,8 +177,6 @@ std::vector<std::vector<double>> column(const Draws& chains, std::size_t paramet
   }
   return values;
 }
-
-}  // namespace
 
 Summary summarize(const Draws& chains) {
   Summary summary;

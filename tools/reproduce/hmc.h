@@ -41,13 +41,13 @@ struct Truth {
   // E[g] = 0 and E[z g^T] = I, so E[z] = E[z - g] and E[z z^T] = I + E[z (z - g)^T], whose terms
   // are small where the posterior is nearly Gaussian (Mira, Solgi and Imparato 2013). No bias.
   RunMoments corrected;
-  double acceptance = 0;
   double divergences = 0;
-  double gradients = 0;
+  double seconds = 0;  // of processor time
 };
-nlohmann::ordered_json hmc_truth(const Problem& problem, std::size_t draws, std::uint64_t seed,
-                                 std::uint16_t chain);
-Truth truth_from(const nlohmann::ordered_json& json);
+// Of so many chains, each a part "KEY-CHAIN" (context.h).
+std::vector<Truth> hmc_truths(const Context& context, const Problem& problem,
+                              const std::string& key, std::size_t chains, std::size_t draws,
+                              const Stage& stage = {});
 
 // Without an intercept; prior N(0, 1). Value and gradient in one pass over the rows: one dot
 // product, one sigmoid and one addition of a row each, and a logarithm for 16 of them. One thread.
@@ -78,6 +78,9 @@ struct Summary {
 };
 
 using Draws = std::vector<std::vector<std::vector<double>>>;  // chain, draw, parameter
+
+// Of one parameter, by chain and draw.
+std::vector<std::vector<double>> column(const Draws& chains, std::size_t parameter);
 
 Summary summarize(const Draws& chains);
 

@@ -1,5 +1,4 @@
 // A network on ten digits: Ahn, Korattikara and Welling 2012, section 5.2.2, Figure 3 right.
-
 #include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/error_curve.h"
 #include "windhover/tools/reproduce/harness.h"

@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 
 #include "windhover/samplers/registry.h"
+#include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/harness.h"
 
 namespace windhover::reproduce {
@@ -41,19 +42,10 @@ Source source_of(const std::string& name) {
 }
 
 void transform(Dataset& data, Scaling scaling) {
-  std::vector<double> shift = data.mean;
-  std::vector<double> scale = data.sd;
-  if (scaling == Scaling::kUnitMaximum) {
-    std::ranges::fill(shift, 0.0);
-    std::ranges::fill(scale, 0.0);
-    for (std::size_t i = 0; i < data.features.size(); ++i) {
-      double& largest = scale[i % data.columns()];
-      largest = std::max(largest, std::abs(data.features[i]));
-    }
-  }
+  if (scaling == Scaling::kStandardized) return standardize(data, data);
+  const std::vector<double> largest = largest_of(data.features, data.columns());
   for (std::size_t i = 0; i < data.features.size(); ++i) {
-    const std::size_t j = i % data.columns();
-    data.features[i] = (data.features[i] - shift[j]) / scale[j];
+    data.features[i] /= largest[i % data.columns()];
   }
 }
 

@@ -1,7 +1,6 @@
 // Neal's funnel with and without a metric: tutorial Figure 10.
 #include <numbers>
 
-#include "windhover/tools/reproduce/recipe_metric.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {

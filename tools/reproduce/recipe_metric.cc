@@ -1,10 +1,8 @@
 // Samplers of one recipe on a curved density, and what a metric's divergence does: tutorial
 // Figure 2.
-#include "windhover/tools/reproduce/recipe_metric.h"
+#include "windhover/tools/reproduce/recipe_parts.h"
 
 #include <numbers>
-
-#include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {
 namespace {

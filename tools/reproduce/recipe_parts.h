@@ -1,12 +1,12 @@
 // The parts of `complete-recipe`, and what they share: agreement with exact laws, slopes, ratios of
 // paired runs, sentences that follow the figures; the tutorial's regression; a sampler with
-// momentum on a Gaussian.
+// momentum on a Gaussian; samplers with a metric.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 
+#include "windhover/samplers/langevin/metric.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/laws.h"
-#include "windhover/tools/reproduce/library.h"
 
 namespace windhover::reproduce {
 
@@ -66,22 +66,21 @@ Problem recipe_regression(std::uint64_t seed, std::uint32_t minibatch_size);
 
 // The stationary covariance of a sampler with a law; with momentum, of `sghmc`, whose
 // preconditioner is h A^-1.
-Eigen::MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config);
+MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config);
 // Of `sgld-cv` with its anchor at mode + offset: the noise is that of the rows' curvatures alone.
-Eigen::MatrixXd anchored_covariance(const Problem& problem, double step,
-                                    const Eigen::VectorXd& offset);
+MatrixXd anchored_covariance(const Problem& problem, double step, const VectorXd& offset);
 // How much too wide a covariance is: the mean over directions of variance / posterior variance - 1.
-double excess(const Problem& problem, const Eigen::MatrixXd& covariance);
+double excess(const Problem& problem, const MatrixXd& covariance);
 // {"excess": that of the iterates of a chain}, about the posterior mean, after `left_out` moves.
-nlohmann::ordered_json run_excess(KnownChain& chain, const Problem& problem, std::uint64_t left_out,
-                                  std::uint64_t moves);
+ordered_json run_excess(KnownChain& chain, const Problem& problem, std::uint64_t left_out,
+                        std::uint64_t moves);
 
 // One coordinate of a Gaussian, exactly, in discrete time, of curvature lambda under a sampler's
 // law: (theta, v) <- F (theta, v) + noise of covariance Q, from v <- beta v - H (lambda theta + e),
 // theta <- theta + v.
 class Recursion {
  public:
-  Recursion(const SamplerConfig& config, const Told& told, Eigen::Index coordinate, double lambda);
+  Recursion(const SamplerConfig& config, const Told& told, Index coordinate, double lambda);
 
   double variance() const { return sigma_(0, 0); }
   // Autocorrelations of theta at lags 0, 1, ..., count - 1.
@@ -94,10 +93,28 @@ class Recursion {
   double relaxation() const;
 
  private:
-  Eigen::Matrix2d f_;
+  Matrix2d f_;
   Eigen::Matrix4d squared_;
-  Eigen::Matrix2d sigma_;
+  Matrix2d sigma_;
 };
+
+struct MetricMethod {
+  std::string label;
+  SamplerConfig config;
+  int colour = 0;
+  bool drawn = false;
+  bool barred = false;
+};
+
+SamplerConfig with_metric(const Metric& metric, double step);
+
+// Every `thin`-th of that many moves of one chain, which is told the curvature I and no noise.
+Series path(const MetricMethod& method, void (*gradient)(const double*, double*),
+            const Vector2d& start, std::size_t moves, std::size_t thin, std::uint64_t seed);
+
+// A run that left the finite numbers has no means, and so have the figures over all runs.
+void add_lost(Report& report, const std::string& group, const std::string& label,
+              const std::vector<ordered_json>& runs);
 
 }  // namespace windhover::reproduce
 

@@ -5,6 +5,9 @@
 namespace windhover::reproduce {
 
 std::span<const Experiment> experiments() {
+  static const std::vector<std::string_view> mnist = {
+      "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+      "t10k-labels-idx1-ubyte"};
   static const std::vector<Experiment> list = {
       {"stationary-kl",
        "Mandt, Hoffman and Blei 2017, Table 1",
@@ -26,11 +29,8 @@ std::span<const Experiment> experiments() {
        "Errors of mean and covariance against HMC on MNIST 7 v 9, over the mixing rate",
        {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
        run_fisher_scoring},
-      {"neural-network",
-       "Ahn, Korattikara and Welling 2012, Figure 3 right",
-       "Test error of averaged predictions of a network on ten digits, over gradients",
-       {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-        "t10k-labels-idx1-ubyte"},
+      {"neural-network", "Ahn, Korattikara and Welling 2012, Figure 3 right",
+       "Test error of averaged predictions of a network on ten digits, over gradients", mnist,
        run_neural_network},
       {"kdd99",
        "Ahn, Korattikara and Welling 2012, Table 1",
@@ -45,11 +45,8 @@ std::span<const Experiment> experiments() {
        run_hyperparameters,
        true,
        true},
-      {"mnist-santa",
-       "Chen, Carlson, Gan, Li and Carin 2016, Table 1",
-       "Test error of a network of two hidden layers of 400 by Santa and optimisers",
-       {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-        "t10k-labels-idx1-ubyte"},
+      {"mnist-santa", "Chen, Carlson, Gan, Li and Carin 2016, Table 1",
+       "Test error of a network of two hidden layers of 400 by Santa and optimisers", mnist,
        run_mnist_santa},
       {"double-well",
        "Chen, Carlson, Gan, Li and Carin 2016, Figure 1",

@@ -1,16 +1,13 @@
 #include "windhover/tools/reproduce/report.h"
 
 #include <algorithm>
+#include <array>
 
 namespace windhover::reproduce {
 
 using nlohmann::ordered_json;
 
 namespace {
-
-ordered_json number_or_null(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
 
 std::string shown(double value) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
@@ -50,32 +47,15 @@ std::string shown(const Bar& bar) {
   return range(bar) + (bar.decided ? "" : ", too few replications to tell");
 }
 
-std::string shown(const Series& series) {
-  switch (series.style) {
-    case Style::kLine:
-      return "line";
-    case Style::kDashes:
-      return "dashes";
-    case Style::kPoints:
-      return "points";
-    case Style::kLinePoints:
-      return "line and points";
-  }
-  return "";
-}
+// By Style.
+constexpr std::array kStyles = {"line", "dashes", "points", "line and points"};
 
-ordered_json numbers(const std::vector<double>& values) {
-  ordered_json list = ordered_json::array();
-  for (const double value : values) list.push_back(number_or_null(value));
-  return list;
-}
-
+// What is not finite is null in the file.
 ordered_json figure_json(const Figure& figure) {
-  ordered_json out = {
-      {"group", figure.group}, {"name", figure.name}, {"ours", number_or_null(figure.ours)},
-      {"mcse", nullptr},       {"papers", nullptr},   {"papers_source", nullptr},
-      {"bar", nullptr},        {"met", nullptr},      {"timed", figure.timed}};
-  if (figure.mcse) out["mcse"] = number_or_null(*figure.mcse);
+  ordered_json out = {{"group", figure.group}, {"name", figure.name}, {"ours", figure.ours},
+                      {"mcse", nullptr},       {"papers", nullptr},   {"papers_source", nullptr},
+                      {"bar", nullptr},        {"met", nullptr},      {"timed", figure.timed}};
+  if (figure.mcse) out["mcse"] = *figure.mcse;
   if (figure.papers) {
     out["papers"] = *figure.papers;
     out["papers_source"] = figure.papers_source;
@@ -95,11 +75,11 @@ ordered_json panel_json(const Panel& panel) {
   if (!panel.categories.empty()) out["categories"] = panel.categories;
   for (const Series& series : panel.series) {
     ordered_json one = {{"label", series.label},
-                        {"style", shown(series)},
+                        {"style", kStyles.at(static_cast<std::size_t>(series.style))},
                         {"papers", series.papers},
-                        {"x", numbers(series.x)},
-                        {"y", numbers(series.y)}};
-    if (!series.error.empty()) one["error"] = numbers(series.error);
+                        {"x", series.x},
+                        {"y", series.y}};
+    if (!series.error.empty()) one["error"] = series.error;
     out["series"].push_back(std::move(one));
   }
   return out;
@@ -119,9 +99,7 @@ std::string table(const std::vector<const Figure*>& figures) {
     out += fmt::format("| {} | {}{}{} |", in_table(f->name), shown(f->ours),
                        f->mcse ? fmt::format(" ± {:.2g}", *f->mcse) : "",
                        f->timed && std::isfinite(f->ours) ? " (timed)" : "");
-    if (papers) {
-      out += fmt::format(" {} | {} |", as_printed(*f), f->papers_source);
-    }
+    if (papers) out += fmt::format(" {} | {} |", as_printed(*f), f->papers_source);
     if (bars) {
       out +=
           f->bar ? fmt::format(" {} | {} |", shown(*f->bar), f->met() ? "yes" : "**no**") : " | |";

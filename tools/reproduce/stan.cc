@@ -96,9 +96,8 @@ StanRun run_stan(const std::filesystem::path& directory, const Dataset& data,
   if (run_program_in(directory, arguments, "stan.log") != 0) {
     throw RunError(fmt::format("Stan failed: see {}", (directory / "stan.log").string()));
   }
-  std::ifstream file(directory / "stan-result.json");
-  const auto result = nlohmann::json::parse(file, nullptr, false);
-  if (result.is_discarded()) throw RunError("Stan left no result");
+  const auto result = read_json(directory / "stan-result.json");
+  if (result.is_null()) throw RunError("Stan left no result");
   return {.draws = read_draws(directory / "stan-draws.bin", options, data.columns()),
           .r_hat = result.at("r_hat"),
           .bulk = result.at("bulk"),
