@@ -22,7 +22,6 @@
 #include "windhover/runtime/engine.h"
 #include "windhover/samplers/row_blocks/row_block_langevin.h"
 #include "windhover/tools/bench/frame_source.h"
-#include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/micro_talk.h"

@@ -10,9 +10,9 @@
 #include "windhover/io/windhover.pb.h"
 #include "windhover/platform/memory.h"
 #include "windhover/tools/bench/frame_source.h"
-#include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/limit_kernels.h"
 #include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/question_source.h"
 #include "windhover/tools/bench/sampler_rig.h"
 

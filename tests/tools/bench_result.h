@@ -12,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "windhover/tests/tools/support.h"
-#include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/heap/heap_counter.h"
 

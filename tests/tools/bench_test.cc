@@ -13,7 +13,6 @@
 #include "windhover/tests/tools/bench_result.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 
 namespace windhover {

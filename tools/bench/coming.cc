@@ -1,22 +1,10 @@
 // What one model's answers take while others are added, replaced and removed, beside what they take
 // while nothing comes or goes: in one run of a daemon with a data folder, by turns.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <fstream>
-#include <stop_token>
-#include <string>
-#include <vector>
 
 #include "windhover/io/client.h"
-#include "windhover/platform/histogram.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/question_source.h"
-#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/daemon/child_daemon.h"
-#include "windhover/tools/error.h"
 #include "windhover/tools/temporary_folder.h"
 
 namespace windhover {

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "windhover/tools/bench/report.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/error.h"

@@ -1,4 +1,5 @@
-// What the parts of `windhover bench durable` share.
+// What the parts of `windhover bench durable` share, and what the disk that holds the temporary
+// folder ($TMPDIR) can do.
 #ifndef WINDHOVER_TOOLS_BENCH_DURABLE_H_
 #define WINDHOVER_TOOLS_BENCH_DURABLE_H_
 
@@ -10,7 +11,7 @@
 
 #include "windhover/runtime/config.h"
 #include "windhover/tools/bench/frame_source.h"
-#include "windhover/tools/bench/served_engine.h"
+#include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/temporary_folder.h"
 
@@ -69,6 +70,32 @@ void run_durable_acknowledgements(const BenchOptions& options, Json& runs);
 void run_durable_questions(const BenchOptions& options, Json& runs);
 void run_durable_checkpoints(const BenchOptions& options, Json& runs);
 void run_durable_starts(const BenchOptions& options, Json& runs);
+
+// A file of zeros that were written before, and writes into it one after another, from its begin
+// again after its end: the least that a commit of the log can cost. After construction no heap
+// call. RunError where the disk does not take it.
+class BareFile {
+ public:
+  // Writes of at most `largest` bytes.
+  BareFile(std::uint64_t bytes, std::size_t largest);
+  ~BareFile();
+  BareFile(const BareFile&) = delete;
+  BareFile& operator=(const BareFile&) = delete;
+
+  // `bytes`, rounded up to whole blocks of 4096, and fdatasync. False when the disk says no.
+  bool commit(std::size_t bytes) noexcept;
+
+ private:
+  TemporaryFolder folder_;
+  std::vector<std::byte> data_;
+  std::uint64_t bytes_;
+  std::uint64_t at_ = 0;
+  int file_;
+};
+
+// Seconds that a new file of so many bytes takes: written a mebibyte at a time, synced, renamed,
+// its folder synced. RunError where the disk does not take it.
+double new_file_seconds(std::uint64_t bytes);
 
 }  // namespace windhover
 

@@ -1,21 +1,11 @@
 // What a checkpoint takes beside a new file of as many bytes, for how long it holds up learner and
 // observe thread, and how soon a server that starts from one answers.
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-
 #include "windhover/io/durable/producer_capture.h"
 #include "windhover/platform/arena.h"
-#include "windhover/tools/bench/disk.h"
 #include "windhover/tools/bench/durable.h"
-#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/micro_stream.h"
-#include "windhover/tools/bench/question_source.h"
-#include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
-#include "windhover/tools/processor.h"
 
 namespace windhover {
 

@@ -1,25 +1,12 @@
 // Rows a second while they are logged, beside the same engine without a log and beside the disk;
 // and what an acknowledgement takes, beside a bare write of the same bytes.
-#include <fmt/format.h>
 #include <google/protobuf/arena.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
 
 #include "windhover/io/framing.h"
-#include "windhover/platform/histogram.h"
-#include "windhover/tools/bench/disk.h"
 #include "windhover/tools/bench/durable.h"
-#include "windhover/tools/bench/load.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/loopback.h"
-#include "windhover/tools/bench/question_source.h"
-#include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
-#include "windhover/tools/processor.h"
 
 namespace windhover {
 

@@ -1,17 +1,6 @@
 // Questions while rows stream in: with nothing kept, with a log, and with checkpoints beside it.
-#include <fmt/format.h>
-
-#include <array>
-#include <stop_token>
-#include <string>
-#include <thread>
-
 #include "windhover/tools/bench/durable.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/question_source.h"
-#include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
-#include "windhover/tools/processor.h"
+#include "windhover/tools/bench/harness.h"
 
 namespace windhover {
 

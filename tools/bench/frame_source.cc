@@ -1,6 +1,5 @@
 #include "windhover/tools/bench/frame_source.h"
 
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>

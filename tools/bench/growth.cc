@@ -4,22 +4,9 @@
 // Limits are the machine's gemv and syrk at the shape: each of K chains draws R rows an
 // observation, two gemv with a row, and multiplies its gradient with a preconditioner; and each
 // observation is summed once for A, which is D x D whatever the sampler, and for C.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <random>
-#include <thread>
-#include <vector>
-
-#include "windhover/runtime/learner_thread.h"
-#include "windhover/tools/bench/learning_engine.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/machine.h"
+#include "windhover/tools/bench/harness.h"
+#include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/sampler_rig.h"
-#include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
 #include "windhover/tools/owned_engine.h"
 
 namespace windhover {
@@ -27,45 +14,18 @@ namespace windhover {
 namespace {
 
 constexpr std::uint32_t kMinibatch = 100;
-constexpr std::uint64_t kGrowthFrame = 256;
-constexpr std::uint64_t kGrowthRound = 64;
+constexpr std::uint32_t kGrowthFrame = 256;
+constexpr std::uint32_t kGrowthRound = 64;
 constexpr std::uint32_t kStreamMinibatch = 4 * kGrowthRound;  // R = 4; the default of such a window
 constexpr std::uint32_t kStreamDimension = 10;
 
-// Rows of a logistic model with independent standard normal features, again and again.
-struct Rows {
-  Rows(std::uint32_t features, std::uint64_t count) : columns(features) {
-    std::mt19937_64 generator(1);
-    std::normal_distribution<double> normal;
-    x.resize(count * features);
-    y.resize(count);
-    for (std::uint64_t i = 0; i < count; ++i) {
-      double predictor = normal(generator);
-      for (std::uint32_t j = 0; j < features; ++j) {
-        x[i * features + j] = normal(generator);
-        predictor += x[i * features + j] / std::sqrt(features);
-      }
-      y[i] = predictor > 0 ? 1 : 0;
-    }
-  }
-  ObservationBatch batch(std::uint64_t first, std::uint64_t count) const {
-    return dense_batch(x.data() + first * columns, y.data() + first, count, columns);
-  }
-  std::uint64_t size() const { return y.size(); }
-
-  std::uint64_t columns;
-  std::vector<double> x;
-  std::vector<double> y;
-};
-
 // An engine that observes and learns in turns on this thread.
 struct FedEngine {
-  FedEngine(const EngineConfig& config, std::uint64_t count)
-      : engine(config), rows(config.model.features, count) {}
+  FedEngine(const EngineConfig& config, std::uint32_t count)
+      : engine(config), rows(config.model, count, 1.0) {}
 
   void observe() {
-    std::array<RefusedRow, 1> refused;
-    (void)engine->observe(rows.batch(seen % rows.size(), kGrowthRound), refused);
+    (void)rows.feed(*engine, kGrowthRound);
     seen += kGrowthRound;
   }
   void round() {
@@ -79,7 +39,7 @@ struct FedEngine {
   }
 
   OwnedEngine engine;
-  Rows rows;
+  MicroRows rows;
   std::uint64_t seen = 0;
 };
 
@@ -211,7 +171,7 @@ void dimensions(Runs& runs, const BenchOptions& options, const char* sampler, bo
 // Seconds from the last row to an answer that includes it, and to one whose draws are enough to be
 // judged. The rows come as fast as they are taken; the learner begins with the first of them, and
 // the process is looked at from then on.
-void start_up(Runs& runs, const std::string& name, const EngineConfig& config, const Rows& rows) {
+void start_up(Runs& runs, const std::string& name, const EngineConfig& config, MicroRows& rows) {
   const OwnedEngine engine(config);
   prefault(engine.memory());
   LearnerThread learner;
@@ -219,14 +179,10 @@ void start_up(Runs& runs, const std::string& name, const EngineConfig& config, c
     throw RunError("a thread could not be started");
   }
   Reader reader = engine->reader().value();
-  const std::vector<double> x(rows.columns, 0.1);
-  std::array<RefusedRow, 1> refused;
+  const std::vector<double> x(config.model.features, 0.1);
   runs.add(name, [&] {
-    for (std::uint64_t first = 0; first < rows.size();) {
-      const std::uint64_t count = std::min(kGrowthFrame, rows.size() - first);
-      const ObserveResult result = engine->observe(rows.batch(first, count), refused);
-      first += result.accepted;
-      if (result.accepted == 0) std::this_thread::yield();
+    while (engine->head() < rows.size()) {
+      if (rows.feed(*engine, kGrowthFrame) == 0) std::this_thread::yield();
     }
     const double last_row = wall_seconds();
     PredictRequest request;
@@ -250,9 +206,9 @@ void start_up(Runs& runs, const std::string& name, const EngineConfig& config, c
 }
 
 void starts(Runs& runs, const BenchOptions& options) {
-  constexpr std::uint64_t kRows = 100'000;
+  constexpr std::uint32_t kRows = 100'000;
   for (const std::uint32_t dimension : list_or(options.dimensions, {100})) {
-    const Rows rows(dimension - 1, kRows);
+    MicroRows rows(logistic(dimension, options).model, kRows, 1.0);
     for (const std::uint32_t threads : {1U, 2U}) {
       EngineConfig config = logistic(dimension, options);
       config.learner_threads = threads;

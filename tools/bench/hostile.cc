@@ -1,21 +1,12 @@
 // What one client has of a server on which others do their worst: its questions go on at a fixed
 // rate, alone, beside each kind of hostile peers, and beside all of them at once; and so do rows,
 // and clients that come to ask one question.
-#include <fmt/format.h>
-
-#include <memory>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "windhover/io/descriptors.h"
-#include "windhover/platform/thread.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/hostile_peers.h"
-#include "windhover/tools/bench/load.h"
 #include "windhover/tools/bench/loopback.h"
-#include "windhover/tools/bench/question_source.h"
-#include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
 
 namespace windhover {
 

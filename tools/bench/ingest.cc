@@ -1,13 +1,7 @@
 // Rows a second over TCP or Unix-domain sockets while the learner runs, past its cold start, beside
 // the bytes a second of such a connection itself and the rows a second of the generated parser on
 // the same frames.
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/machine.h"
-#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/bench/harness.h"
 
 namespace windhover {
 

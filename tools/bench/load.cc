@@ -1,13 +1,9 @@
 #include "windhover/tools/bench/load.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
-#include <thread>
 
 #include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
 
 namespace windhover {
 

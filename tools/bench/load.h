@@ -1,22 +1,150 @@
-// What the suites that serve an engine over loopback share.
+// An engine, its learner thread and its server in this process, and what the suites that serve one
+// over loopback share.
 #ifndef WINDHOVER_TOOLS_BENCH_LOAD_H_
 #define WINDHOVER_TOOLS_BENCH_LOAD_H_
 
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <future>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "windhover/io/server.h"
 #include "windhover/io/server_config.h"
+#include "windhover/platform/memory.h"
+#include "windhover/platform/thread.h"
+#include "windhover/runtime/learner_thread.h"
 #include "windhover/tools/bench/frame_source.h"
-#include "windhover/tools/bench/served_engine.h"
 #include "windhover/tools/bench/suite.h"
+#include "windhover/tools/error.h"
 
 namespace windhover {
+
+struct ServedOptions {
+  std::uint32_t max_sessions = 64;
+  // Locked memory, and the query thread before everybody else and on a processor of its choice, as
+  // far as the machine permits it.
+  bool real_time = false;
+  bool unix_sockets = false;   // and no TCP
+  DurableConfig durable = {};  // its folder outlives the engine
+  bool http = false;           // of the engine's readers it takes kHttpReaders
+};
+
+// The last processor that this process may use, where there are several; -1: there is only one.
+inline int last_processor() noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 2) return -1;
+  int last = CPU_SETSIZE - 1;
+  while (!CPU_ISSET(last, &set)) --last;
+  return last;
+}
+
+// Paths for the sockets of one server, unlinked by it.
+struct SocketPaths {
+  explicit SocketPaths(bool wanted) {
+    static int made = 0;
+    if (!wanted) return;
+    const std::string folder = std::filesystem::temp_directory_path().string();
+    const std::string path = fmt::format("{}/wh-bench-{}-{}", folder, getpid(), ++made);
+    observe = path + "-observe";
+    query = path + "-query";
+  }
+  std::string observe;
+  std::string query;
+};
+
+// Starts on construction, stops on destruction. Throws when something does not start.
+class ServedEngine {
+ public:
+  explicit ServedEngine(const EngineConfig& config, const ServedOptions& options = {})
+      : paths_(options.unix_sockets),
+        server_config_(config_of(options, paths_)),
+        block_(value_or_throw(Engine::footprint(config))),
+        engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
+        server_block_(value_or_throw(Server::footprint(server_config_, engine_->config()))),
+        server_(value_or_throw(
+            Server::create(server_config_, *engine_, server_block_.bytes(), clock_))) {
+    prefault(block_.bytes());
+    ThreadOptions query = Server::query_thread_options();
+    if (options.real_time) {
+      memory_locked_ = ok(lock_memory());
+      query.fifo_priority = 50;
+      query.cpu = last_processor();
+    }
+    value_or_throw(server_->open());
+    if (!ok(server_->kept().start())) throw RunError("a thread could not be started");
+    // Not by Server::start(), which does not say what was not permitted.
+    const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
+    const auto tells = [](void* server) { static_cast<Server*>(server)->run_http(); };
+    const auto answers = [](void* server) { static_cast<Server*>(server)->run_query(); };
+    if (!ok(observe_thread_.start(Server::observe_thread_options(), observes, server_.get())) ||
+        !ok(query_thread_.start(query, answers, server_.get())) ||
+        (options.http && !ok(http_thread_.start({.name = "wh-http"}, tells, server_.get()))) ||
+        !ok(learner_.start(*engine_, {.name = "wh-learner"}, IdleStrategy::Kind::kPark))) {
+      stop();
+      throw RunError("a thread could not be started");
+    }
+  }
+  ~ServedEngine() { stop(); }
+  ServedEngine(const ServedEngine&) = delete;
+  ServedEngine& operator=(const ServedEngine&) = delete;
+
+  Engine& engine() { return *engine_; }
+  Server& server() { return *server_; }
+  bool memory_locked() const { return memory_locked_; }
+  // Mask of ThreadWarning.
+  std::uint32_t query_thread_warnings() const { return query_thread_.warnings(); }
+  std::string observe_address() const { return address(paths_.observe, server_->observe().port); }
+  std::string http_address() const { return address({}, server_->http().port); }
+  std::string query_address() const { return address(paths_.query, server_->query().port); }
+
+ private:
+  static ServerConfig config_of(const ServedOptions& options, const SocketPaths& paths) {
+    ServerConfig config;
+    config.max_sessions = options.max_sessions;
+    config.durable = options.durable;
+    if (options.http) config.http.listen.tcp_address = "127.0.0.1";
+    if (options.unix_sockets) {
+      config.observe = {.tcp_address = "", .unix_path = paths.observe};
+      config.query = {.tcp_address = "", .unix_path = paths.query};
+    }
+    return config;
+  }
+  static std::string address(const std::string& path, std::uint16_t port) {
+    return path.empty() ? fmt::format("127.0.0.1:{}", port) : "unix:" + path;
+  }
+  void stop() {
+    server_->request_stop();
+    observe_thread_.join();
+    query_thread_.join();
+    http_thread_.join();
+    server_->join();
+    learner_.stop();
+  }
+
+  RealClock clock_;
+  SocketPaths paths_;
+  ServerConfig server_config_;
+  MappedBlock block_;
+  Engine* engine_;
+  MappedBlock server_block_;
+  std::unique_ptr<Server> server_;
+  Thread observe_thread_;
+  Thread query_thread_;
+  Thread http_thread_;
+  LearnerThread learner_;
+  bool memory_locked_ = false;
+};
 
 // The default 100,000, or of more than 100 parameters as many as make ten million numbers: of more,
 // a posterior settles for tens of seconds.

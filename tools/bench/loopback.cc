@@ -1,7 +1,6 @@
 #include "windhover/tools/bench/loopback.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -9,7 +9,6 @@
 
 #include "windhover/platform/clock.h"
 #include "windhover/platform/cpu.h"
-#include "windhover/platform/memory.h"
 #include "windhover/tools/bench/limit_kernels.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"

@@ -10,12 +10,6 @@
 //
 // step/... are whole rounds of the engine: minibatch indices, gradients of all chains, the full
 // preconditioner, injected noise, the sweep for the noise covariance and the retained draws.
-#include <benchmark/benchmark.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"
 

@@ -1,11 +1,6 @@
 // What saving costs an engine at work: how long the learner stands still for the copy, and what the
 // rest takes on a thread of its own.
-#include <benchmark/benchmark.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "windhover/platform/random.h"
 #include "windhover/runtime/window/ingest.h"

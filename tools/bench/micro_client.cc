@@ -1,22 +1,17 @@
 // The other side of the wire, and rows on their way to it from a file; see micro_benchmarks.cc. A
 // client does use the heap.
 #include <arpa/inet.h>
-#include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <span>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "windhover/io/client.h"
 #include "windhover/io/codec.h"

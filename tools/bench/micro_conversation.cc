@@ -1,14 +1,5 @@
 // A whole request: the bytes of a frame in, the bytes of its answer out, in memory; see
 // micro_benchmarks.cc. What a server adds is the socket.
-#include <benchmark/benchmark.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include "windhover/io/windhover.pb.h"
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"

@@ -1,12 +1,7 @@
 // Bytes to requests and answers to bytes; see micro_benchmarks.cc. generated_parser/... is
 // Protobuf's own parser on the same frames.
-#include <benchmark/benchmark.h>
-
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "windhover/io/codec.h"
 #include "windhover/io/framing.h"

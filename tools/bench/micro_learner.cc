@@ -1,13 +1,5 @@
 // The parts of a round of the learner that are not moves of chains; see micro_benchmarks.cc, which
 // has whole rounds.
-#include <benchmark/benchmark.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "windhover/runtime/diagnostics/consistency.h"
 #include "windhover/runtime/diagnostics/score_series.h"
 #include "windhover/runtime/posterior/retained_draws.h"
@@ -15,7 +7,6 @@
 #include "windhover/samplers/estimates/diagnostics.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_pass.h"
-#include "windhover/tools/placed.h"
 
 namespace windhover {
 namespace {

@@ -1,12 +1,10 @@
 // One commit of the log to the disk that holds the temporary folder (TMPDIR), beside the same bytes
 // in LMDB and beside a bare write and fdatasync; see micro_benchmarks.cc. Latencies in
 // microseconds. Each keeps the last 256 MiB, so that all of them write over what they wrote before.
-#include <benchmark/benchmark.h>
 #include <lmdb.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,8 +12,7 @@
 #include "windhover/io/durable/log_writer.h"
 #include "windhover/io/durable/posix_folder.h"
 #include "windhover/platform/clock.h"
-#include "windhover/platform/memory.h"
-#include "windhover/tools/bench/disk.h"
+#include "windhover/tools/bench/durable.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/temporary_folder.h"

@@ -1,12 +1,7 @@
 // Answers in process, from the newest snapshot; see micro_benchmarks.cc. The predictions are those
 // of all models of the registry.
-#include <benchmark/benchmark.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"

@@ -1,17 +1,18 @@
-// Random numbers, and the sigmoid of many; see micro_benchmarks.cc. .../baseline is what a
-// processor without AVX gets: the same bits.
-#include <benchmark/benchmark.h>
-
+// Random numbers, rows of a minibatch drawn by their age beside rows drawn alike, and the sigmoid
+// of many; see micro_benchmarks.cc. .../baseline is what a processor without AVX gets: the same
+// bits.
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "windhover/platform/random.h"
 #include "windhover/platform/random_kernels.h"
+#include "windhover/runtime/config.h"
+#include "windhover/runtime/window/age_draws.h"
 #include "windhover/samplers/kernels/kernels.h"
 #include "windhover/tools/bench/heap_column.h"
 
 namespace windhover {
+
 namespace {
 
 constexpr random_kernels::Start kStart{{1, 0}, {0, 0, 0}, 0};
@@ -74,4 +75,54 @@ BENCHMARK(sigmoids)->Name("sigmoid")->Arg(100);
 BENCHMARK(sigmoids_baseline)->Name("sigmoid/baseline")->Arg(100);
 
 }  // namespace
+
+namespace {
+
+constexpr std::uint64_t kSize = 100'000;
+
+AgeWeights ages() {
+  EngineConfig config;
+  config.horizon = Horizon::kForgetting;
+  config.window_size = kSize;
+  return AgeWeights(config);
+}
+
+void draw_by_age(benchmark::State& state) {
+  AgeDraws draws;
+  draws.prepare(ages(), 12'345, 12'345 + 2 * kSize);
+  std::vector<std::uint32_t> rows(static_cast<std::size_t>(state.range(0)));
+  std::uint64_t step = 0;
+  for (auto _ : state) {
+    draws.draw(7, {++step, 1, Purpose::kMinibatch}, rows);
+    benchmark::DoNotOptimize(rows.data());
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(draw_by_age)->Name("rows/by_age")->Arg(64)->Arg(512);
+
+void draw_alike(benchmark::State& state) {
+  std::vector<std::uint32_t> rows(static_cast<std::size_t>(state.range(0)));
+  std::uint64_t step = 0;
+  for (auto _ : state) {
+    fill_indices(7, {++step, 1, Purpose::kMinibatch}, 2 * kSize, rows);
+    benchmark::DoNotOptimize(rows.data());
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(draw_alike)->Name("rows/alike")->Arg(64)->Arg(512);
+
+void prepare(benchmark::State& state) {
+  const AgeWeights weights = ages();
+  AgeDraws draws;
+  std::uint64_t first = 0;
+  for (auto _ : state) {
+    draws.prepare(weights, first, first + 2 * kSize);
+    ++first;
+    benchmark::DoNotOptimize(draws);
+  }
+}
+BENCHMARK(prepare)->Name("rows/by_age/prepare");
+
+}  // namespace
+
 }  // namespace windhover

@@ -5,10 +5,7 @@
 //
 // Gradients and sums are those of all models of the registry, moves and refreshes those of all
 // samplers.
-#include <benchmark/benchmark.h>
-
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,12 +1,15 @@
-// An engine and rows to feed it with: what a round, a pass and a prediction cost where the window
-// moves on.
+// Engines and rows to feed them with: what a round, a pass and a prediction cost where the window
+// moves on, and where it does not.
 #ifndef WINDHOVER_TOOLS_BENCH_MICRO_STREAM_H_
 #define WINDHOVER_TOOLS_BENCH_MICRO_STREAM_H_
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "windhover/runtime/learning/learner.h"
@@ -16,15 +19,16 @@
 namespace windhover {
 
 // So many rows again and again. Features are standard normal, those of sparse rows ones, one in
-// each of as many equal parts; targets are such as the model takes, with theta_j = 0.3 / sqrt(F).
+// each of as many equal parts; targets are such as the model takes, with theta_j = effect /
+// sqrt(F).
 class MicroRows {
  public:
-  MicroRows(const ModelConfig& model, std::uint32_t rows)
+  MicroRows(const ModelConfig& model, std::uint32_t rows, double effect = 0.3)
       : features_(model.features), nonzeros_(model.max_nonzeros), rows_(rows) {
     std::mt19937_64 generator(1);
     std::normal_distribution<double> normal;
     const Response response = find_model(model.name)->response;
-    const double theta = 0.3 / std::sqrt(static_cast<double>(a_row()));
+    const double theta = effect / std::sqrt(static_cast<double>(a_row()));
     for (std::uint32_t i = 0; i < rows; ++i) {
       double eta = 0;
       for (std::uint32_t k = 0; k < a_row(); ++k) {
@@ -40,9 +44,11 @@ class MicroRows {
     for (std::uint32_t i = 1; i <= rows; ++i) row_ends_.push_back(i * a_row());
   }
 
-  // Takes the next ones into the window; `count` divides the rows. The engine must have room.
-  void feed(Engine& engine, std::uint32_t count) {
-    if (count == 0) return;
+  // Hands on the next ones, up to `count` of them and to the last row, from which it begins anew.
+  // How many the engine took.
+  std::uint64_t feed(Engine& engine, std::uint32_t count) {
+    if (count == 0) return 0;
+    count = std::min(count, rows_ - next_);
     ObservationBatch batch;
     batch.rows = count;
     batch.features = bytes(&values_[std::size_t{next_} * a_row()]);
@@ -53,25 +59,21 @@ class MicroRows {
       batch.row_ends = bytes(row_ends_.data());
     }
     if (!trials_.empty()) batch.trials = bytes(&trials_[next_]);
-    accepted_ += engine.observe(batch, {}).accepted;
-    next_ = (next_ + count) % rows_;
+    const std::uint64_t accepted = engine.observe(batch, {}).accepted;
+    accepted_ += accepted;
+    next_ = (next_ + static_cast<std::uint32_t>(accepted)) % rows_;
+    return accepted;
   }
 
   std::uint64_t accepted() const { return accepted_; }
+  std::uint32_t size() const { return rows_; }
   std::uint32_t a_row() const { return nonzeros_ > 0 ? nonzeros_ : features_; }
   // As a request for predictions takes them.
   const std::vector<double>& values() const { return values_; }
   const std::vector<std::uint32_t>& indices() const { return indices_; }
   const std::vector<std::uint32_t>& row_ends() const { return row_ends_; }
 
- private:
-  static constexpr double kTrials = 20;
-
-  std::uint32_t part() const { return features_ / nonzeros_; }
-  template <class T>
-  static const std::byte* bytes(const T* data) {
-    return reinterpret_cast<const std::byte*>(data);
-  }
+  // What a model of this response takes.
   static double target(Response response, double eta, double noise, std::uint32_t classes) {
     switch (response) {
       case Response::kBernoulli:
@@ -89,6 +91,15 @@ class MicroRows {
       default:
         return eta + noise;
     }
+  }
+
+ private:
+  static constexpr double kTrials = 20;
+
+  std::uint32_t part() const { return features_ / nonzeros_; }
+  template <class T>
+  static const std::byte* bytes(const T* data) {
+    return reinterpret_cast<const std::byte*>(data);
   }
 
   std::uint32_t features_;
@@ -152,6 +163,94 @@ class MicroStream {
  private:
   OwnedEngine engine_;
   MicroRows rows_;
+};
+
+struct LearningConfig {
+  std::string_view model = "linear";
+  std::string_view sampler = "calibrated";
+  std::uint32_t dimension = 12;
+  std::uint32_t minibatch_size = 100;
+  std::uint64_t rows = 4898;  // of the window, all there from the start
+  std::uint32_t threads = 1;
+  Clock* clock = nullptr;  // outlives the engine; null: the real one
+  // R. 0: the learner never rests, and sweeps ever less often over rows that stay the same.
+  double draws_per_observation = 0;
+};
+
+// An engine over synthetic rows, past its cold start; driven by the caller.
+class LearningEngine {
+ public:
+  static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
+
+  explicit LearningEngine(const LearningConfig& config)
+      : config_(configure(config)), engine_(config_, config.clock) {
+    constexpr std::uint64_t kMostKept = 4096;
+    const std::uint32_t features = config_.model.features;
+    const bool linear = config.model == "linear";
+    std::mt19937_64 generator(1);
+    std::normal_distribution<double> normal;
+    std::vector<double> row(features);
+    for (std::uint64_t i = 0; i < config.rows; ++i) {
+      double predictor = 0;
+      for (double& x : row) {
+        x = normal(generator);
+        predictor += 0.3 * x;
+      }
+      const double noise = normal(generator);
+      const double target = linear ? predictor + noise : (predictor + noise > 0 ? 1 : 0);
+      (void)engine_->observe(row, target);
+      if (config.draws_per_observation == 0 || i >= kMostKept) continue;
+      kept_.insert(kept_.end(), row.begin(), row.end());
+      kept_targets_.push_back(target);
+    }
+    while (engine_->learner().view().phase != Learner::Phase::kSampling) engine_->poll(100);
+    engine_->poll(0);  // publishes
+  }
+
+  Engine& engine() { return *engine_; }
+  std::uint64_t count(RuntimeCounter counter) const { return engine_.count(counter); }
+  std::uint64_t steps() const { return count(RuntimeCounter::kSteps); }
+  std::uint64_t examples() const { return count(RuntimeCounter::kExamples); }
+  std::size_t window_bytes() const {
+    return config_.window_size * RowLayout(config_.model).stride() * sizeof(double);
+  }
+
+  // The next rows of a stream, at most 4096: those of the start again and again. Only where
+  // draws_per_observation is not 0. Returns how many the window took.
+  std::uint64_t stream(std::uint64_t rows) {
+    const std::uint64_t kept = kept_targets_.size();
+    rows = std::min(rows, kept);
+    if (next_ + rows > kept) next_ = 0;
+    const std::uint64_t first = std::exchange(next_, next_ + rows);
+    const std::uint32_t features = config_.model.features;
+    return engine_
+        ->observe(dense_batch(&kept_[first * features], &kept_targets_[first], rows, features), {})
+        .accepted;
+  }
+
+ private:
+  static EngineConfig configure(const LearningConfig& c) {
+    EngineConfig config;
+    config.model.name = c.model;
+    config.model.features = c.dimension - 1;
+    config.model.prior_precision = 1;
+    config.model.intercept_precision = 0.1;
+    config.model.noise_variance = c.model == "linear" ? 1.0 : 0.0;
+    config.sampler.name = c.sampler;
+    config.sampler.minibatch_size = c.minibatch_size;
+    config.sampler.chains = 16;
+    config.window_size = c.rows;
+    config.window_slack = std::max<std::uint64_t>(c.rows, config.window_slack);
+    config.learner_threads = c.threads;
+    config.draws_per_observation = c.draws_per_observation;
+    return config;
+  }
+
+  EngineConfig config_;
+  OwnedEngine engine_;
+  std::vector<double> kept_;
+  std::vector<double> kept_targets_;
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace windhover

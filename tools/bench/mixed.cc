@@ -1,17 +1,7 @@
 // Everything at once, for a while (mixed) or for a long while (soak): rows on 32 connections at
 // half of saturation, and on eight others single predictions, batches of 16, summaries of the
 // posterior and of the server.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/machine.h"
-#include "windhover/tools/bench/question_source.h"
-#include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
+#include "windhover/tools/bench/harness.h"
 
 namespace windhover {
 

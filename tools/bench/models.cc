@@ -1,28 +1,12 @@
 // Several models behind one server: how soon they are there, what they take, and whether each is
 // learned from and answered while rows come for all of them.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <memory>
 #include <numeric>
-#include <optional>
-#include <span>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "windhover/io/client.h"
-#include "windhover/io/server.h"
-#include "windhover/platform/memory.h"
 #include "windhover/platform/prefault.h"
 #include "windhover/runtime/learner_pool.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/daemon/chosen_sizes.h"
-#include "windhover/tools/error.h"
 
 namespace windhover {
 namespace {

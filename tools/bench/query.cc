@@ -1,19 +1,11 @@
 // The latency of one prediction over TCP or Unix-domain sockets, asked for in an open loop: alone,
 // while rows stream in on 32 connections at shares of the rate that saturates the server, and with
 // a learner that never rests.
-#include <fmt/format.h>
 #include <pthread.h>
 
-#include <algorithm>
 #include <map>
-#include <memory>
-#include <string>
 
-#include "windhover/platform/thread.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/machine.h"
-#include "windhover/tools/bench/question_source.h"
-#include "windhover/tools/bench/timing.h"
+#include "windhover/tools/bench/harness.h"
 
 namespace windhover {
 

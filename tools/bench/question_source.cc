@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <future>
-#include <span>
 
 #include "windhover/io/framing.h"
 #include "windhover/platform/clock.h"

@@ -1,4 +1,4 @@
-#include "windhover/tools/bench/report.h"
+#include "windhover/tools/bench/suite.h"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <span>
 
+#include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/error.h"
 
@@ -115,24 +114,10 @@ void SamplerRig::make(Arena& arena) {
 
 // What the model takes, from a standard normal number.
 double SamplerRig::target(double normal) const {
-  switch (model_->response()) {
-    case Response::kBernoulli:
-    case Response::kBinomial:  // of 1 trial
-      return normal > 0 ? 1 : 0;
-    case Response::kCount:
-    case Response::kOverdispersedCount:
-    case Response::kZeroInflatedCount:
-      return std::floor(std::abs(normal));
-    case Response::kCategorical:
-      return std::min(std::floor(2 * std::abs(normal)), kClasses - 1.0);
-    case Response::kLogNormal:
-      return std::exp(normal);
-    case Response::kGaussian:
-    case Response::kHeteroscedastic:
-    case Response::kStudent:
-      break;
-  }
-  return normal;
+  const Response response = model_->response();
+  // Of 1 trial.
+  if (response == Response::kBinomial) return normal > 0 ? 1 : 0;
+  return MicroRows::target(response, 0, normal, kClasses);
 }
 
 void SamplerRig::fill_rows() {

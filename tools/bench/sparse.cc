@@ -1,24 +1,9 @@
 // Many sparse columns: what a row, a prediction, the memory and the start take with
 // Structure::kDiagonal, beside stochastic gradient descent over the same rows.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "windhover/platform/clock.h"
-#include "windhover/platform/histogram.h"
 #include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner_thread.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/sparse_rows.h"
-#include "windhover/tools/bench/timing.h"
-#include "windhover/tools/error.h"
 #include "windhover/tools/owned_engine.h"
 
 namespace windhover {

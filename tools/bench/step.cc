@@ -1,18 +1,11 @@
 // One core, no sockets: gradients against the roofline, sums against syrk, moves of a chain,
 // preconditioners against gemv, normals; whole rounds of the engine and predictions in process.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/random.h"
 #include "windhover/samplers/linear_algebra/interlude.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/machine.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/sampler_rig.h"
 #include "windhover/tools/bench/step_runs.h"
-#include "windhover/tools/bench/timing.h"
 
 namespace windhover {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "windhover/tools/bench/learning_engine.h"
 #include "windhover/tools/bench/machine.h"
+#include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/timing.h"
 
 namespace windhover {

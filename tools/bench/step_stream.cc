@@ -1,15 +1,5 @@
 // A whole engine beside a stream where its sampler is D x D: its steps, its pauses, its answers.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <thread>
-#include <vector>
-
-#include "windhover/platform/histogram.h"
-#include "windhover/tools/bench/load.h"
-#include "windhover/tools/bench/question_source.h"
+#include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/sampler_rig.h"
 #include "windhover/tools/bench/step_runs.h"
 
