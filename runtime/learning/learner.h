@@ -21,7 +21,8 @@ struct LearnerView;
 class Prequential;
 
 // The regimes: WindowLearner draws the rows of a window again and again, SinglePassLearner sees
-// each row once. Both go through the same phases:
+// each row once, RowBlockLearner draws the rows of many sparse columns and keeps a number for each
+// of these. The first two go through the same phases:
 //   warming up  passes over all rows so far, Newton's method to the mode; answers are the prior's,
 //               then Laplace's.
 //   approach    chains start as Laplace draws while C is measured for the first time.

@@ -32,6 +32,8 @@ namespace windhover {
 // Of rows with weights information and evidence are those of as many equal rows as the average is
 // as certain as (AnchorSums::weight_ratio()).
 //
+// Invariant: once begun, all memories have seen the same rows, and the chosen one is choosable.
+//
 // One thread. Memory about 2 D^2 doubles a memory; time a row about 4 D^2 a memory, of
 // most_rows() of a take at most.
 class MemoryChoice {

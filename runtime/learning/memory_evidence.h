@@ -22,6 +22,8 @@ namespace windhover {
 //
 // Of one batch no more counts than kMostABatch, so that one outlying row decides nothing.
 //
+// Invariant: how far one is ahead of another is within 0 and kEnough, and of one over itself 0.
+//
 // One thread. O(kMost^2) a batch.
 class MemoryEvidence {
  public:

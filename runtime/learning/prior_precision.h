@@ -19,6 +19,8 @@ namespace windhover {
 // (MacKay 1992), and the other way round. Steps of the latter are taken: they do not shrink where
 // the prior outweighs the rows.
 //
+// Invariant: values() has for each parameter the precision of its group, or the intercept's own.
+//
 // One thread. Memory about 2 D doubles. Groups share nothing with the intercept, which keeps its
 // given precision. An empty group, and one that no row says anything about, stay where they are.
 class PriorPrecision {

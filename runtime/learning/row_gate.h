@@ -15,7 +15,8 @@ namespace windhover {
 // before it takes for impossible and that would move it far all the same, or one so far out that it
 // alone would say what they have said already, and much more. Rows that say something new, of a
 // category never seen say, are neither. When more rows have been set aside than the posterior
-// stands on, it is the posterior that is wrong: start_over_due(). One thread.
+// stands on, it is the posterior that is wrong: start_over_due().
+// Invariant: neither count of rows that are set aside is below 0. One thread.
 class RowGate {
  public:
   void reset() noexcept { disputed_ = set_aside_ = 0; }

@@ -34,6 +34,9 @@ namespace windhover {
 // stream that has moved is learned from, after 30 rows; where one row in 20 is beyond it, as many
 // come together at one row in 10^7.
 //
+// Invariant: beyond_ of the newest count_ distances are beyond the limit, and all rows of the
+// window below judged_ have been judged.
+//
 // One thread: the learner's. Nobody else reads what it writes, the learner's weight of rows, but
 // for the threads that help the learner, in rounds.
 class SurpriseLimit {
