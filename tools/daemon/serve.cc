@@ -189,9 +189,11 @@ void start_server(Server& server, const ProcessOptions& options, DaemonLog& log)
 }  // namespace
 
 void ignore_other_signals() {
-  for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPIPE}) {
+  for (const int signal : {SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGPIPE,
+                           SIGPWR, SIGSTKFLT, SIGXFSZ}) {
     std::signal(signal, SIG_IGN);
   }
+  for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) std::signal(signal, SIG_IGN);
 }
 
 void serve(const DaemonModels& models, const std::string& file) {
