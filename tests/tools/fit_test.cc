@@ -143,7 +143,7 @@ TEST(Fit, WithADiagonalNoiseCovarianceSaysNullWhereItTakesTheFullOne) {
   o.sampler = "sgfs-d";
   o.sampler_config.noise_structure = NoiseStructure::kDiagonal;
   const auto out = nlohmann::json::parse(fit(o).dump());
-  EXPECT_TRUE(out["ou_ratio_max"].is_null());
+  EXPECT_TRUE(out["ou_ratio"].is_null());
   EXPECT_TRUE(out["misspecification_index"].is_null());
   EXPECT_TRUE(out["parameters"][0]["sd_robust"].is_null());
   EXPECT_TRUE(out["parameters"][0]["sd"].is_number());

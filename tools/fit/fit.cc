@@ -187,7 +187,7 @@ ordered_json fit(const FitOptions& given) {
   out["autocorrelation_time_max"] = provenance.autocorrelation_time;
   if (window) out["relaxation_steps"] = learner.view().relaxation;
   out["divergences"] = provenance.divergences;
-  out["ou_ratio_max"] = provenance.ou_ratio;
+  out["ou_ratio"] = provenance.ou_ratio;
   out["law_ratio"] = provenance.law_ratio;
   out["misspecification_index"] = provenance.misspecification_index;
   out["prior_conflict"] = provenance.prior_conflict;
