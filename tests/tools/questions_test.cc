@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "windhover/tests/tools/served.h"
@@ -103,6 +104,21 @@ class AnswerQuestions : public ::testing::TestWithParam<bool> {  // sparse or de
   Texts skipped_;
   std::string out_;
 };
+
+// A file that was answered before: its old answers go, whatever stands in them.
+TEST_P(AnswerQuestions, OfAnAnsweredFileTakeThePlaceOfTheOldAnswers) {
+  (void)answer(file_with("questions.csv", "id,c,a\n7,u,1\n8,v,-1\n"));
+  const std::string first = std::exchange(out_, {});
+  ASSERT_EQ(split(first, '\n').size(), 3U);
+  const QuestionReport report = answer(file_with("answered.csv", first));
+  EXPECT_EQ(report.answered, 2U);
+  EXPECT_EQ(out_, first);
+  std::string old = "answer_status,id,answer_mean_of_before,c,a\nold,7,5,u,1\n";
+  out_.clear();
+  (void)answer(file_with("old.csv", old));
+  EXPECT_TRUE(out_.starts_with("id,answer_mean_of_before,c,a,answer_")) << out_;
+  EXPECT_TRUE(split(out_, '\n')[1].starts_with("7,5,u,1,")) << out_;
+}
 
 // More questions than the server answers at a time; each answer is that to its own question.
 TEST_P(AnswerQuestions, GivesEachQuestionALineWithItsCells) {

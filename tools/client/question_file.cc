@@ -119,7 +119,7 @@ class Answerer {
       note_unlisted(row);
       rows_.add(row, schema_);
       std::string& cells = cells_.emplace_back();
-      for (std::size_t i = 0; i < table_.columns().size(); ++i) {
+      for (const std::size_t i : kept_) {
         append_cell(cells, table_.text(i), separator_);
         cells += separator_;
       }
@@ -140,20 +140,27 @@ class Answerer {
     }
   }
 
+  // Where the file has answers of before, those of now take their place.
   void write_header() {
-    std::string line;
-    for (const std::string& column : table_.columns()) {
-      append_cell(line, column, separator_);
-      line += separator_;
-    }
+    std::vector<std::string> answers;
     PredictiveSummary shape;
     shape.classes = client_.welcome().classes();
     for_each_number(to_json(shape, form_), form_.class_names,
-                    [&](const std::string& name, const std::string&) {
-                      append_cell(line, name, separator_);
-                      line += separator_;
-                    });
-    file_.on_lines(line + "answer_status\n");
+                    [&](const std::string& name, const std::string&) { answers.push_back(name); });
+    answers.emplace_back("answer_status");
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < table_.columns().size(); ++i) {
+      if (std::ranges::find(answers, table_.columns()[i]) != answers.end()) continue;
+      kept_.push_back(i);
+      names.push_back(table_.columns()[i]);
+    }
+    names.insert(names.end(), answers.begin(), answers.end());
+    std::string line;
+    for (const std::string& name : names) {
+      if (!line.empty()) line += separator_;
+      append_cell(line, name, separator_);
+    }
+    file_.on_lines(line + '\n');
   }
 
   // Answers what has been read.
@@ -197,6 +204,7 @@ class Answerer {
   PredictRequest request_;  // as of one row
   AnswerForm form_{request_, client_.welcome().model()};
   std::size_t most_rows_;
+  std::vector<std::size_t> kept_;   // columns of the file that stand beside its answers
   QuestionRows rows_;               // read and not yet asked
   std::vector<std::string> cells_;  // of each
   std::vector<PredictiveSummary> summaries_;

@@ -35,9 +35,10 @@ struct QuestionReport {
 
 // Answers the questions of a CSV file: for each a line with the cells of the file, in its order and
 // with its separator, and behind them the numbers of the answer, named as in JSON with "answer_"
-// before, and its status. A row that cannot be read gets no line and is said by its line's number.
-// Memory does not grow with the file; of a live pipe a question is answered as soon as none waits
-// behind it. UserError for a file that cannot be read on; RunError when the server is gone.
+// before, and its status: in place of columns with these names, which are answers of before. A row
+// that cannot be read gets no line and is said by its line's number. Memory does not grow with the
+// file; of a live pipe a question is answered as soon as none waits behind it. UserError for a file
+// that cannot be read on; RunError when the server is gone.
 QuestionReport answer_questions(Client& client, const Schema& schema, const QuestionFile& file);
 
 }  // namespace windhover
