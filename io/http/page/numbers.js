@@ -54,9 +54,9 @@ function rate(seen, value) {
   return seconds > 0 ? Math.max(0, value(last.status) - value(first.status)) / seconds : NaN;
 }
 
-// "p50 … p99", or that nobody has asked.
+// "p50 … p99", or that nobody has asked at that endpoint; this page asks over HTTP.
 function latency(l) {
-  if (!l || number(l.count) === 0) return ["–", "no question yet"];
+  if (!l || number(l.count) === 0) return ["–", "nobody has asked there yet"];
   return [`${duration(number(l.p50_ns))} … ${duration(number(l.p99_ns))}`, `half of ${whole(number(l.count))} … 99 of 100`];
 }
 
@@ -87,8 +87,8 @@ export class NumbersView {
       ["rows not yet in the answer", whole(lag), lag === 0 ? "it is up to date" : ""],
       ["the learner", ...learning(this.seen)],
       ["sampler steps", `${short(steps, 3)} /s`, `${whole(number(p.steps))} so far`],
-      ["answering", ...latency(status.query_latency)],
-      ["answering, beside rows", ...latency(status.observe_latency)],
+      ["answering, query endpoint", ...latency(status.query_latency)],
+      ["answering, observe endpoint", ...latency(status.observe_latency)],
       ["this page's question", duration(asked), "there and back, with the network"],
       ["memory", bytes(number(status.resident_bytes)), `${bytes(number(status.footprint_bytes))} of it planned before the start`],
       ["connections", `${status.observe_sessions} + ${status.query_sessions}`, "sending + asking"],
