@@ -23,6 +23,11 @@ namespace windhover {
 DaemonConfig::DaemonConfig() : values_(std::make_unique<Values>()) { describe_options(); }
 DaemonConfig::~DaemonConfig() = default;
 
+void DaemonConfig::begin_as(const DaemonConfig& other) {
+  *values_ = *other.values_;
+  sources_ = other.sources_;
+}
+
 void DaemonConfig::set(std::string_view name, std::string_view given, const std::string& source) {
   const auto option = std::find_if(options_.begin(), options_.end(),
                                    [&](const DaemonOption& o) { return o.name == name; });

@@ -52,6 +52,8 @@ class DaemonConfig {
   // labels.
   void read_model_file(const std::string& path);
   void read_model_toml(std::string_view text, const std::string& path);
+  // All options as in `other`, with where they come from. REQUIRES: that one is not checked yet.
+  void begin_as(const DaemonConfig& other);
   // The engine gets room to follow another, or for so many that follow it.
   void set_follows() { follows_ = true; }
   void add_follower() { ++followers_; }

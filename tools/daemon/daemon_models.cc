@@ -17,7 +17,7 @@ DaemonModels::DaemonModels(const std::function<void(DaemonConfig&)>& read)
   read(*common_);
   for (const DaemonConfig::ModelFile& file : common_->model_files()) {
     Model& model = models_.emplace_back(file.name, file.follows, std::make_unique<DaemonConfig>());
-    read(*model.config);
+    model.config->begin_as(*common_);
     try {
       model.config->read_model_file(file.path);
       if (!file.follows.empty()) follow(model, file.follows);
@@ -31,7 +31,7 @@ DaemonModels::DaemonModels(const std::function<void(DaemonConfig&)>& read)
   if (models_.empty()) {
     Model& only = models_.emplace_back(std::string(kOnlyModel), std::string(),
                                        std::make_unique<DaemonConfig>());
-    read(*only.config);
+    only.config->begin_as(*common_);
     only.config->go_on_with_kept("");
     only.config->check();
   }
