@@ -1,4 +1,5 @@
 // A server that ends, in order or not, and is there again with all that it had acknowledged.
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -14,6 +15,7 @@ namespace windhover::testing::server_recovery_test {
 namespace {
 
 constexpr std::size_t kRows = 4'000;
+constexpr std::chrono::milliseconds kLong = std::chrono::minutes(2);  // of a disk that others use
 
 void expect_same_posterior(const std::vector<ParameterSummary>& a,
                            const std::vector<ParameterSummary>& b) {
@@ -158,7 +160,7 @@ TEST(ServerRecovery, AFullLogHoldsUpSendersOnlyUntilACheckpointFreesIt) {
     ServerLife life(config);
     ASSERT_TRUE(life.opens()) << life.error();
     Client client;
-    ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
+    ASSERT_EQ(client.connect(life.observe(), {.producer = 7, .reply_timeout = kLong}), Status::kOk);
     send_rows(client, 0, kMany);
     EXPECT_EQ(client.totals().accepted, kMany);
     EXPECT_GT(life.server().kept().checkpoints().taken.load(), 4U);

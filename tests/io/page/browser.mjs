@@ -25,8 +25,19 @@ export async function open(browser, url, options = {}) {
   page.on("request", (request) => {
     if (!request.url().startsWith(new URL(url).origin)) page.elsewhere.push(request.url());
   });
-  await page.goto(url);
+  await load(page, url);
   return page;
+}
+
+// A starved browser may connect and say nothing until the server lets it go.
+async function load(page, url) {
+  for (let more = 3; ; --more) {
+    try {
+      return await page.goto(url);
+    } catch (error) {
+      if (more === 0 || !/ERR_(SOCKET_NOT_CONNECTED|CONNECTION_RESET|CONNECTION_CLOSED|EMPTY_RESPONSE)/.test(String(error))) throw error;
+    }
+  }
 }
 
 export async function close(page) {
