@@ -48,14 +48,7 @@ inline std::string folder_with_history(const std::string& name) {
 }
 
 inline std::uint64_t next_of(ServerLife& life, std::uint64_t producer) {
-  Client client;
-  EXPECT_EQ(client.connect(life.observe()), Status::kOk) << client.error_text();
-  v1::Request request;
-  request.mutable_producer_status()->set_producer(producer);
-  v1::Response response;
-  EXPECT_EQ(client.send(request), Status::kOk);
-  EXPECT_EQ(client.receive(response), Status::kOk);
-  return response.producer_status_result().next();
+  return standing(life, producer).next();
 }
 
 // In the middle of the first payload that holds the bits of `value` in a segment of the log.
