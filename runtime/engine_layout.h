@@ -160,8 +160,9 @@ struct EngineLayout {
   Prequential* make_scorer(Arena& arena) noexcept {
     if (!config.score_predictions) return nullptr;
     arena.region("scores");
-    return arena.make<Prequential>(arena, config, parts.window, parts.model, parts.snapshots,
-                                   labels.table_, clock, progress.recovery_target_);
+    return arena.make<Prequential>(arena, config, MemoryChoice::memories(config), parts.window,
+                                   parts.model, parts.snapshots, labels.table_, clock,
+                                   progress.recovery_target_);
   }
 
   // What create() does with a layout that has just been made. Idempotent.

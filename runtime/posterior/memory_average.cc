@@ -34,6 +34,10 @@ double MemoryAverage::mean(const double* x) const noexcept {
   return any() ? ConstVectorMap(x, dimension_).dot(ConstVectorMap(shift_, dimension_)) : 0.0;
 }
 
+void MemoryAverage::along_all(const double* x, double* out) const noexcept {
+  for (std::uint32_t k = 0; k < most_; ++k) out[k] = k < rank_ ? along(x, k) : 0;
+}
+
 double MemoryAverage::variance(const double* x) const noexcept {
   double sum = 0;
   for (std::uint32_t k = 0; k < rank_; ++k) {

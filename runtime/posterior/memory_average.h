@@ -39,6 +39,8 @@ class MemoryAverage {
   bool any() const noexcept { return rank_ > 0; }
   // x . shift. O(D).
   double mean(const double* x) const noexcept;
+  // out <- x^T B, and 0 beyond its columns, up to the most there may be. O(rank x D).
+  void along_all(const double* x, double* out) const noexcept;
   // x^T B B^T x. O(rank x D).
   double variance(const double* x) const noexcept;
   // Of x . theta, this one's sd without.

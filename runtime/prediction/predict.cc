@@ -154,6 +154,19 @@ void Predictor::finish(Response response, const PredictRequest& request, std::si
   if (response != Response::kCategorical) comparison_.add(response, outcome_, request, row, s);
 }
 
+std::size_t Predictor::directions(const EngineConfig& config, std::uint32_t memories) noexcept {
+  const ModelEntry& model = *find_model(config.model.name);
+  const bool one_linear_predictor = !model.network && model.response != Response::kCategorical;
+  if (!one_linear_predictor || config.structure == Structure::kDiagonal) return 0;
+  return std::size_t{config.model.dimension()} + memories;
+}
+
+void Predictor::direction(const Posterior& p, std::span<double> out) const noexcept {
+  const double scale = std::sqrt(p.variance_scale());
+  for (std::uint32_t i = 0; i < p.dimension; ++i) out[i] = scale * whitened_[i];
+  p.average.along_all(x_, out.data() + p.dimension);
+}
+
 // Their log-variances are normal as well, of parameters that come before the mean's.
 void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
   constexpr double kMostLog = 690;

@@ -54,6 +54,17 @@ class Predictor {
   // of y by an outcome, a quantile or a threshold, classes' probabilities alone mean anything.
   void answer_given(Response response, std::span<const double> given, const PredictRequest& request,
                     PredictiveSummary& summary) noexcept;
+  // out <- how the linear predictor of the row answered last goes with z, where theta = mean + B z
+  // and z is standard normal: x^T B, of P's and of the average's. REQUIRES: one linear predictor,
+  // no shared draws. As many numbers as z has of such a model, none of others. O(memories x D).
+  void direction(const Posterior& posterior, std::span<double> out) const noexcept;
+  static std::size_t directions(const EngineConfig& config, std::uint32_t memories) noexcept;
+  // What the row answered last had been told, a request of its own, with another normal linear
+  // predictor, which is in `summary`.
+  void answer_at(Response response, const PredictRequest& request,
+                 PredictiveSummary& summary) const noexcept {
+    outcome_.predict(response, request, 0, summary);
+  }
   // All of that at once.
   void predict(const Posterior& posterior, Response response, std::uint64_t seed,
                const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept {

@@ -31,9 +31,10 @@ double known_of(const RowLayout& layout, const double* row) noexcept {
 
 }  // namespace
 
-Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window& window,
-                         const Model* model, Snapshots<Posterior>& snapshots, PendingLabels* labels,
-                         Clock& clock, const std::atomic<std::uint64_t>& recovered) noexcept
+Prequential::Prequential(Arena& arena, const EngineConfig& config, std::uint32_t memories,
+                         const Window& window, const Model* model, Snapshots<Posterior>& snapshots,
+                         PendingLabels* labels, Clock& clock,
+                         const std::atomic<std::uint64_t>& recovered) noexcept
     : seed_(config.seed),
       learns_units_(with_defaults(config).standardize_target == Standardize::kColdStart),
       window_(window),
@@ -47,12 +48,14 @@ Prequential::Prequential(Arena& arena, const EngineConfig& config, const Window&
       averages_{ScoreAverage(PredictionScores::kMemories[0]),
                 ScoreAverage(PredictionScores::kMemories[1]),
                 ScoreAverage(PredictionScores::kMemories[2])},
+      filter_(arena, Predictor::directions(config, memories)),
       conformal_(is_number(find_model(config.model.name)->response) ? Conformal::Ends::kApart
                                                                     : Conformal::Ends::kTogether) {}
 
 void Prequential::reset() noexcept {
   reference_.reset();
   judged_ = {};
+  of_posterior_.reset();
 }
 
 OutcomeUse Prequential::use_of(const Posterior& posterior) const noexcept {
@@ -148,24 +151,6 @@ void Prequential::add_to_reference(const double* row) noexcept {
   reference_.add(model_->response(), row[layout.target_index()], known_of(layout, row));
 }
 
-void Prequential::check(const PredictiveSummary& summary, const RowScore& score,
-                        double y) noexcept {
-  const double lead = reference_.has_few_rows() ? 0 : score.reference - score.log_score;
-  CalibrationCheck::Outcome outcome{score.pit, lead, {}};
-  if (has_classes(model_->response())) {
-    const ClassShares shares(summary);
-    const auto c = static_cast<std::size_t>(y);
-    const auto root = [](double x) { return std::sqrt(x); };
-    outcome.tempered = {
-        shares.tempered(c, root),
-        shares.tempered(c, [&](double x) { return root(x) * root(root(x)); }),
-        shares.tempered(c, [&](double x) { return x * root(root(x)); }),
-        shares.tempered(c, [](double x) { return x * x; }),
-    };
-  }
-  check_.add(outcome);
-}
-
 void Prequential::ask(const Answer& answer, const PredictRequest& request,
                       PredictiveSummary& summary) noexcept {
   const Response response = model_->response();
@@ -211,9 +196,8 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   score_conformal(answer, request, summary, score);
   ++scored_;
   for (ScoreAverage& average : averages_) average.add(score);
-  if (score.pit >= 0 && answer.use == OutcomeUse::kCheck) {
-    if (answer.given == nullptr) judged_.add(answer.posterior->provenance.n_seen);
-    check(summary, score, y);
+  if (score.pit >= 0 && answer.use >= OutcomeUse::kConformal) {
+    judge(answer, request, summary, score.reference, layout.weight(row));
   }
   add_to_reference(row);
 }

@@ -14,6 +14,7 @@
 #include "windhover/runtime/prediction/predict.h"
 #include "windhover/runtime/scoring/calibration_check.h"
 #include "windhover/runtime/scoring/conformal.h"
+#include "windhover/runtime/scoring/outcome_filter.h"
 #include "windhover/runtime/scoring/outcome_use.h"
 #include "windhover/runtime/scoring/reference_forecast.h"
 #include "windhover/runtime/scoring/score_average.h"
@@ -32,10 +33,11 @@ class Prequential {
   // What is worse counts as this, in nats: one impossible row must not be all that is seen.
   static constexpr double kWorst = -1'000;
 
-  // `labels` may be null. `recovered`: rows below it were predicted before a restart. All outlive
-  // it.
-  Prequential(Arena& arena, const EngineConfig& config, const Window& window, const Model* model,
-              Snapshots<Posterior>& snapshots, PendingLabels* labels, Clock& clock,
+  // `memories` that answers are averaged over, at most. `labels` may be null. `recovered`: rows
+  // below it were predicted before a restart. All outlive it.
+  Prequential(Arena& arena, const EngineConfig& config, std::uint32_t memories,
+              const Window& window, const Model* model, Snapshots<Posterior>& snapshots,
+              PendingLabels* labels, Clock& clock,
               const std::atomic<std::uint64_t>& recovered) noexcept;
   void reset() noexcept;
 
@@ -54,8 +56,8 @@ class Prequential {
   PredictionScores scores() const noexcept;
   double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing
   double recent_conformal_coverage() const noexcept;  // likewise
-  bool failing() const noexcept { return check_.failing(); }
-  bool borne_out() const noexcept { return check_.borne_out(); }
+  bool failing() const noexcept { return given_others_.failing() || as_served_.failing(); }
+  bool borne_out() const noexcept { return borne_out_.yes(); }
   // What an answer from this posterior is good for, however many it has given.
   OutcomeUse use_of(const Posterior& posterior) const noexcept;
   // Where conformal intervals end.
@@ -83,7 +85,12 @@ class Prequential {
   void add_to_reference(const double* row) noexcept;
   void score_conformal(const Answer& answer, const PredictRequest& asked,
                        const PredictiveSummary& summary, RowScore& score) noexcept;
-  void check(const PredictiveSummary& summary, const RowScore& score, double y) noexcept;
+  void judge(const Answer& answer, const PredictRequest& asked, const PredictiveSummary& summary,
+             double reference, double weight) noexcept;
+  OutcomeRatios given_others(const Posterior& posterior, const PredictRequest& asked,
+                             const PredictiveSummary& summary, double reference,
+                             double weight) noexcept;
+  OutcomeRatios ratios(const PredictiveSummary& summary, double y, double reference) noexcept;
   double transform(const PredictiveSummary& summary, double y) noexcept;
   NormalScore normal_score(const Answer& answer, const PredictRequest& asked,
                            const PredictiveSummary& summary) noexcept;
@@ -99,8 +106,13 @@ class Prequential {
   Predictor predictor_;
   ReferenceForecast reference_;
   std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
-  CalibrationCheck check_;
+  // Outcomes each given those before it; a posterior's as one; and each by itself.
+  CalibrationCheck given_others_;
+  CalibrationCheck as_served_;
+  BorneOut borne_out_;
+  RatiosOfOnePosterior of_posterior_;
   JudgedRows judged_;
+  OutcomeFilter filter_;  // of the outcomes of these
   Conformal conformal_;
   std::atomic<std::uint64_t> offered_{0};
   std::uint64_t scored_ = 0;

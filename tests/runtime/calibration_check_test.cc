@@ -17,7 +17,7 @@ namespace {
 template <class Pit>
 std::uint64_t rows_to_alarm(CalibrationCheck& check, std::uint64_t most, Pit&& pit) {
   for (std::uint64_t row = 1; row <= most; ++row) {
-    check.add({pit(), 0, {}});
+    check.add(ratios_of({pit(), 0, {}}));
     if (check.failing()) return row;
   }
   return most + 1;
@@ -59,19 +59,18 @@ double pit_of(std::mt19937_64& random, double factor) {
 
 // 20 outcomes, and not while they are against it: ten of 30 outside of 90 % intervals are 10
 // ln(0.22 / 0.13) - 20 ln(0.87 / 0.78) = 3.1 nats for 78 %.
-TEST(CalibrationCheck, IsBorneOutByTwentyOutcomes) {
-  CalibrationCheck check;
+TEST(BorneOut, ByTwentyOutcomes) {
+  BorneOut check;
   for (int i = 0; i < 20; ++i) {
-    EXPECT_FALSE(check.borne_out()) << i;
-    check.add({0.025 + 0.05 * i, 0, {}});
+    EXPECT_FALSE(check.yes()) << i;
+    check.add(ratios_of({0.025 + 0.05 * i, 0, {}}));
   }
-  EXPECT_TRUE(check.borne_out());
-  CalibrationCheck against;
-  for (int i = 0; i < 30; ++i) against.add({i % 3 == 0 ? 0.01 : 0.3, 0, {}});
-  EXPECT_FALSE(against.borne_out());
-  EXPECT_FALSE(against.failing());
-  for (int i = 0; i < 40; ++i) against.add({0.025 + 0.05 * (i % 20), 0, {}});
-  EXPECT_TRUE(against.borne_out());
+  EXPECT_TRUE(check.yes());
+  BorneOut against;
+  for (int i = 0; i < 30; ++i) against.add(ratios_of({i % 3 == 0 ? 0.01 : 0.3, 0, {}}));
+  EXPECT_FALSE(against.yes());
+  for (int i = 0; i < 40; ++i) against.add(ratios_of({0.025 + 0.05 * (i % 20), 0, {}}));
+  EXPECT_TRUE(against.yes());
 }
 
 TEST(CalibrationCheck, SeesIntervalsThatAreTooNarrowOrTooWide) {
@@ -119,11 +118,11 @@ TEST(CalibrationCheck, LeavesAloneWhatIsNearEnough) {
 TEST(CalibrationCheck, GoesOutWhenThePredictionsAreHonestAgain) {
   std::mt19937_64 random(5);
   CalibrationCheck check;
-  for (int i = 0; i < 5'000; ++i) check.add({pit_of(random, 0.5), 0, {}});
+  for (int i = 0; i < 5'000; ++i) check.add(ratios_of({pit_of(random, 0.5), 0, {}}));
   EXPECT_TRUE(check.failing());
   int rows = 0;
   while (check.failing() && rows < 10'000) {
-    check.add({pit_of(random, 1), 0, {}});
+    check.add(ratios_of({pit_of(random, 1), 0, {}}));
     ++rows;
   }
   EXPECT_LT(rows, 3'000);
@@ -135,7 +134,7 @@ class BinaryRows {
  public:
   BinaryRows(std::uint64_t seed, double factor) : random_(seed), factor_(factor) {}
 
-  CalibrationCheck::Outcome next() {
+  JudgedOutcome next() {
     const double eta = 1.5 * normal_(random_);
     const bool y = uniform_(random_) < sigmoid(eta);
     const double claimed = factor_ * (y ? eta : -eta);
@@ -160,7 +159,7 @@ template <class Rows>
 std::uint64_t rows_to_fail(Rows&& rows, std::uint64_t most) {
   CalibrationCheck check;
   for (std::uint64_t row = 1; row <= most; ++row) {
-    check.add(rows.next());
+    check.add(ratios_of(rows.next()));
     if (check.failing()) return row;
   }
   return most + 1;
@@ -202,7 +201,8 @@ TEST(CalibrationCheck, SeesThatWhoKnowsNoXPredictsBetter) {
   while (!check.failing() && rows < 5'000) {
     const double y = normal(random);
     const double off = y - 0.3 * normal(random);
-    check.add({0.5 * std::erfc(-off / std::numbers::sqrt2), 0.5 * (off * off - y * y), {}});
+    check.add(
+        ratios_of({0.5 * std::erfc(-off / std::numbers::sqrt2), 0.5 * (off * off - y * y), {}}));
     ++rows;
   }
   EXPECT_LT(rows, 2'000);  // it gains 0.045 nats a row, of 13.5
@@ -210,14 +210,14 @@ TEST(CalibrationCheck, SeesThatWhoKnowsNoXPredictsBetter) {
 
 TEST(CalibrationCheck, WhatIsNoNumberEndsNothing) {
   CalibrationCheck check;
-  check.add({0.5, std::nan(""), {std::nan(""), 0, 0, 0}});
-  for (int i = 0; i < 100; ++i) check.add({0.5, 1, {}});
+  check.add(ratios_of({0.5, std::nan(""), {std::nan(""), 0, 0, 0}}));
+  for (int i = 0; i < 100; ++i) check.add(ratios_of({0.5, 1, {}}));
   EXPECT_TRUE(check.failing());
 }
 
 TEST(CalibrationCheck, OneImpossibleRowIsNoAlarm) {
   CalibrationCheck check;
-  check.add({0.5, 1e3, {500, 0, 0, 0}});
+  check.add(ratios_of({0.5, 1e3, {500, 0, 0, 0}}));
   EXPECT_FALSE(check.failing());
 }
 

@@ -1,0 +1,66 @@
+#include "windhover/runtime/scoring/outcome_filter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/runtime/prediction/prediction_kernels.h"
+#include "windhover/samplers/kernels/kernels.h"
+
+namespace windhover {
+
+OutcomeFilter::OutcomeFilter(Arena& arena, std::size_t n) noexcept
+    : direction_(arena.allocate<double>(n)),
+      gain_(arena.allocate<double>(n)),
+      mean_(arena.allocate<double>(n)),
+      covariance_(arena.allocate<double>(n * n)) {}
+
+void OutcomeFilter::begin() noexcept {
+  any_taken_in_ = false;
+  shift_ = growth_ = 0;
+}
+
+// Not before the next row: most posteriors that follow a stream judge one take of few rows.
+void OutcomeFilter::take_in() noexcept {
+  if (shift_ == 0 && growth_ == 0) return;
+  const std::size_t n = mean_.size();
+  if (!any_taken_in_) {
+    std::ranges::fill(mean_, 0.0);
+    std::ranges::fill(covariance_, 0.0);
+    for (std::size_t i = 0; i < n; ++i) covariance_[i * (n + 1)] = 1;
+    any_taken_in_ = true;
+  }
+  for (std::size_t i = 0; i < n; ++i) mean_[i] += shift_ * gain_[i];
+  for (std::size_t i = 0; i < n; ++i) {
+    const double scaled = growth_ * gain_[i];
+    kernels().multiply_add(&scaled, 0, 0, gain_.data(), n, covariance_.data() + i * n, n, 1, n, 1);
+  }
+  shift_ = growth_ = 0;
+}
+
+OutcomeFilter::LinearPredictor OutcomeFilter::look() noexcept {
+  take_in();
+  const PredictionKernels& kernel = prediction_kernels();
+  const std::size_t n = mean_.size();
+  double mean = 0;
+  if (any_taken_in_) {
+    mean = kernel.dot(mean_.data(), direction_.data(), n);
+    std::ranges::fill(gain_, 0.0);
+    kernels().symmetric_product(covariance_.data(), n, 1.0, direction_.data(), gain_.data());
+  } else {
+    std::ranges::copy(direction_, gain_.begin());
+  }
+  variance_ = std::max(0.0, kernel.dot(gain_.data(), direction_.data(), n));
+  return {mean, variance_};
+}
+
+void OutcomeFilter::tell(const Outcome& outcome) noexcept {
+  // What it would be as an observation of the linear predictor: of no precision, where it says that
+  // less is known than before, as what is far off does under heavy tails.
+  const double precision = -outcome.curvature / (1 + outcome.curvature * variance_);
+  if (!(precision >= 0) || !std::isfinite(outcome.slope + precision)) return;
+  const double counted = outcome.weight * precision;
+  growth_ = -counted / (1 + counted * variance_);
+  shift_ = outcome.weight * outcome.slope * (1 + precision * variance_) / (1 + counted * variance_);
+}
+
+}  // namespace windhover
