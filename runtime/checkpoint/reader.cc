@@ -89,10 +89,11 @@ Result<bool> Reader::configuration(const Header& header, const EngineConfig& con
   if (!section.ok()) return section.error();
   const std::span<const std::byte> payload = section.value().payload;
   const std::span<const ConfigField> fields = config_fields();
+  const std::size_t held = payload.size() / sizeof(FieldEntry);
   const Error other_fields{Status::kUnsupported,
                            "the checkpoint has other fields of configuration: it is of another "
                            "version; so many fields",
-                           static_cast<double>(payload.size() / sizeof(FieldEntry))};
+                           static_cast<double>(held)};
   if (!section.value().header.is(kConfiguration)) return damaged();
   if (payload.size() != fields.size() * sizeof(FieldEntry)) return other_fields;
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -73,8 +73,8 @@ void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
     largest_.forms_changed();
     smallest_.forms_changed();
   }
-  const double cost = 4.0 * static_cast<double>(dimension_) * dimension_;  // of a step
-  for (double spent = 0; spent < kBudget; spent += cost) {
+  const std::uint64_t cost = 4 * std::uint64_t{dimension_} * dimension_;  // of a step
+  for (std::uint64_t spent = 0; spent < kBudget; spent += cost) {
     if (search(terms, interlude)) return;
   }
 }

@@ -79,7 +79,7 @@ class LawCheck {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  static constexpr double kBudget = 1e6;
+  static constexpr std::uint64_t kBudget = 1'000'000;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
   // What the check came to last, and of which terms.

@@ -191,7 +191,7 @@ void MemoryChoice::fill_normals() noexcept {
 void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
   if (!running_) return;
   posterior.noise = noise();
-  const Index d = dimension_;
+  const Eigen::Index d = dimension_;
   const ConstVectorMap served(posterior.mean, d);
   const auto filtered = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
   VectorMap origin(scratch_.step, d);

@@ -15,8 +15,9 @@ double log_rising(double k, double r) noexcept {
   constexpr double kFew = 50;
   constexpr double kLarge = 1e3;
   if (k <= kFew) {
+    const auto end = static_cast<int>(std::ceil(k));
     double sum = 0;
-    for (double j = 1; j < k; ++j) sum += std::log1p(j / r);
+    for (int j = 1; j < end; ++j) sum += std::log1p(j / r);
     return sum;
   }
   if (r < kLarge) return log_gamma(k + r) - log_gamma(r) - k * std::log(r);

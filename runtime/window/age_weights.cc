@@ -34,10 +34,11 @@ AgeWeights::Sums AgeWeights::sums(std::uint64_t first, std::uint64_t end) const 
   const auto rows = static_cast<double>(end - first);
   if (flat() || end == first || first / step_ == (end - 1) / step_) return {rows, rows};
   const auto step = static_cast<double>(step_);
+  const std::uint64_t first_step = first / step_;
   const std::uint64_t last_step = (end - 1) / step_;
   const auto newest = static_cast<double>(end - last_step * step_);
-  const auto oldest = static_cast<double>((first / step_ + 1) * step_ - first);
-  const auto whole = static_cast<double>(last_step - first / step_ - 1);
+  const auto oldest = static_cast<double>((first_step + 1) * step_ - first);
+  const auto whole = static_cast<double>(last_step - first_step - 1);
   const double faded = std::exp(whole * log_keep_);
   const double squared_keep = keep_ * keep_;
   const double squared_faded = faded * faded;
