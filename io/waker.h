@@ -20,7 +20,7 @@ class Waker {
   Waker(IoContext& io, Counters<IoCounter>& counters) : event_(io) { memory_.count_in(counters); }
 
   // Before use, once. False: there is no descriptor; errno says why.
-  bool open() noexcept {
+  bool open() noexcept {  // NOLINT(bugprone-exception-escape): assign() tells by `error`
     fd_ = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     ErrorCode error;
     if (fd_ >= 0) event_.assign(fd_, error);

@@ -46,7 +46,7 @@ HttpServer::HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState
     connections_.emplace_back(io_, config_, handler_, state, links_, host);
   }
   const auto kept = connections_.end() - std::ptrdiff_t{kOperatorSessions};
-  operator_place_.emplace(Places(kept, connections_.end()), others_may_come(state));
+  operator_place_.emplace(LastConnections{kept, connections_.end()}, others_may_come(state));
   addresses_.resize(connections_.size());
 }
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <ranges>
 #include <vector>
 
 #include "windhover/io/alarm.h"
@@ -77,6 +76,15 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   const HttpConfig config_;
   HttpMemory& memory_;
   ServerState& state_;
+  struct LastConnections {
+    using Iterator = std::deque<HttpConnection>::iterator;
+    Iterator begin() const noexcept { return first; }
+    Iterator end() const noexcept { return last; }
+
+    Iterator first;
+    Iterator last;
+  };
+
   HttpHandler handler_;
   IoContext io_;
   Listener tcp_;
@@ -87,8 +95,7 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   std::deque<ObserveLink> links_;           // one a place
   std::deque<HttpConnection> connections_;  // the last ones are the operator's
   HttpTurns<std::deque<HttpConnection>> turns_;
-  using Places = std::ranges::subrange<std::deque<HttpConnection>::iterator>;
-  std::optional<OperatorPlace<Places>> operator_place_;
+  std::optional<OperatorPlace<LastConnections>> operator_place_;
   std::vector<std::uint64_t> addresses_;  // room for those of strangers
   std::uint32_t open_ = 0;
   bool ending_ = false;

@@ -17,9 +17,10 @@ DigammaRest digamma_rest(double x) noexcept {
   double derivative = 0;
   double at = x;
   // Digamma(x) = digamma(x + 1) - 1 / x.
-  for (; at < kAsymptotic; ++at) {
+  while (at < kAsymptotic) {
     value -= 1 / at;
     derivative += 1 / (at * at);
+    at += 1;
   }
   const double r = 1 / at;
   const double s = r * r;

@@ -4,6 +4,7 @@
 #include "windhover/platform/random.h"
 #include "windhover/samplers/kernels/kernels.h"
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
+#include "windhover/samplers/models/likelihoods.h"
 #include "windhover/samplers/models/linear_rows.h"
 #include "windhover/samplers/models/network.h"
 

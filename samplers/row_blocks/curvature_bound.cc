@@ -71,7 +71,7 @@ void CurvatureBound::end_iteration() noexcept {
   if (squares_ > 0 && length > 0 && std::isfinite(length)) {
     const double before = largest();
     const double rho = length / std::sqrt(squares_);
-    std::ranges::rotate(newest_, newest_.begin() + 1);
+    std::rotate(newest_.begin(), newest_.begin() + 1, newest_.end());
     newest_.back() = rho;
     scale_ = std::min(1.0, kMost / largest());
     agreed_ = rho - before <= kAgreement * rho &&
