@@ -30,8 +30,7 @@ constexpr double kColumnsATouch = 4;
 constexpr std::uint32_t kMovesABoundRow = 4;
 constexpr std::uint64_t kFewRows = 1024;
 constexpr int kPassesOfFewRows = 3;
-// How far ahead rows that come and go, and then what belongs to their columns, are fetched.
-constexpr std::uint64_t kRowsAhead = 6;
+// How far ahead what belongs to the columns of rows that come and go is fetched.
 constexpr std::uint64_t kColumnsAhead = 2;
 
 bool power_of_two(std::uint64_t n) noexcept { return (n & (n - 1)) == 0; }
@@ -107,15 +106,11 @@ void RowBlockLearner::enter_rows(std::uint64_t first) noexcept {
   });
 }
 
-// use(row) of the rows [first, end), which are fetched before their turn.
+// use(row) of the rows [first, end), whose columns are fetched before their turn. The rows lie one
+// after the other, and come by themselves.
 template <class Use>
 void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use& use) noexcept {
-  for (std::uint64_t row = first; row < std::min(first + kRowsAhead, end); ++row) {
-    sampler_.ahead().fetch(cursor_.row(row), slot_of(row));
-  }
   for (std::uint64_t row = first; row < end; ++row) {
-    const std::uint64_t next = row + kRowsAhead;
-    if (next < end) sampler_.ahead().fetch(cursor_.row(next), slot_of(next));
     if (row + kColumnsAhead < end) sampler_.ahead().fetch_columns(cursor_.row(row + kColumnsAhead));
     use(row);
   }
@@ -151,7 +146,7 @@ bool RowBlockLearner::do_round() noexcept {
   const bool idle = moves == 0 && !fresh;
   if (idle && groups_.unretained() == 0 && !groups_.rows_came(cursor_.head())) {
     // What could not be shown is, once readers have let go.
-    return groups_.behind() && show_draws();
+    return groups_.behind() && catch_up();
   }
   if (moves > 0) {
     move_chains(moves);
@@ -213,15 +208,19 @@ std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
 
 // Where the chains stand becomes draws, as of now.
 void RowBlockLearner::retain() noexcept {
-  sampler_.retain();
+  sampler_.retain(groups_.room(snapshots_), groups_.stride());
   groups_.retain(cursor_.head(), moves_between_draws(), phase_ == Phase::kSampling);
   if (groups_.full() && spread() < Consistency::kTolerance) phase_ = Phase::kSampling;
-  if (!show_draws()) publish();  // what is served says that it is of before
+  groups_.show();
+  publish();  // what is served, or that it is of before
 }
 
-// The draws that were retained last are served; false: the learner goes on without.
-bool RowBlockLearner::show_draws() noexcept {
-  if (!groups_.show(sampler_, snapshots_)) return false;
+// The draws that were retained last are served; false: readers are still in the way.
+bool RowBlockLearner::catch_up() noexcept {
+  float* room = groups_.room(snapshots_);
+  if (room == nullptr) return false;
+  sampler_.copy_to(room, groups_.stride());
+  groups_.show();
   publish();
   return true;
 }

@@ -75,7 +75,7 @@ class RowBlockLearner final : public Learner {
   void follow_bound(std::uint64_t rows) noexcept;
   std::uint64_t moves_between_draws() const noexcept;
   void retain() noexcept;
-  bool show_draws() noexcept;
+  bool catch_up() noexcept;
   double spread() const noexcept;
   Posterior& begin_publish() noexcept;
   void describe(Posterior& posterior) const noexcept;

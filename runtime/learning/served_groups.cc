@@ -16,14 +16,17 @@ void ServedGroups::retain(std::uint64_t head, std::uint64_t between, bool sampli
   shown_ = false;
 }
 
-bool ServedGroups::show(const RowBlockLangevin& sampler, Snapshots<Posterior>& snapshots) noexcept {
+float* ServedGroups::room(Snapshots<Posterior>& snapshots) noexcept {
   table_.release_all();
   snapshots.for_each_held([this](const Posterior& held) { table_.hold(held.shared); });
-  const int group = table_.free_group();
-  if (group < 0) return false;
-  const auto g = static_cast<std::uint32_t>(group);
-  sampler.copy_to(table_.group(g), table_.stride());
-  table_.serve(g, leaves_);
+  room_ = table_.free_group();
+  return room_ < 0 ? nullptr : table_.group(static_cast<std::uint32_t>(room_));
+}
+
+bool ServedGroups::show() noexcept {
+  if (room_ < 0) return false;
+  table_.serve(static_cast<std::uint32_t>(room_), leaves_);
+  room_ = -1;
   shown_ = true;
   shown_head_ = retained_head_;
   return true;

@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_RUNTIME_LEARNING_SERVED_GROUPS_H_
 #define WINDHOVER_RUNTIME_LEARNING_SERVED_GROUPS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "windhover/platform/arena.h"
@@ -9,7 +10,6 @@
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/posterior/draw_table.h"
 #include "windhover/runtime/posterior/posterior.h"
-#include "windhover/samplers/row_blocks/row_block_langevin.h"
 
 namespace windhover {
 
@@ -39,9 +39,12 @@ class ServedGroups {
   // As many have been retained as are served.
   bool full() const noexcept { return count_ >= table_.count(); }
 
-  // What was retained last is served: where the chains stand. false: readers hold all groups that
-  // could be written.
-  bool show(const RowBlockLangevin& sampler, Snapshots<Posterior>& snapshots) noexcept;
+  // Where the chains' values can be written, stride() numbers a column; they are to be there before
+  // show(). Null: readers hold all groups that could be written.
+  float* room(Snapshots<Posterior>& snapshots) noexcept;
+  std::size_t stride() const noexcept { return table_.stride(); }
+  // What was retained last, and written to the room, is served. false: there was none.
+  bool show() noexcept;
   bool behind() const noexcept { return !shown_; }
   const SharedDraws& served() const noexcept { return table_.served(); }
   std::uint64_t served_head() const noexcept { return shown_head_; }
@@ -63,6 +66,7 @@ class ServedGroups {
   std::uint64_t count_ = 0;         // since the beginning
   // What the last that were retained take the place of, once readers are not in the way.
   DrawTable::InPlaceOf leaves_ = DrawTable::InPlaceOf::kOldest;
+  int room_ = -1;  // the group that is being written, if any
   bool shown_ = true;
   std::uint64_t shown_head_ = 0;
 };

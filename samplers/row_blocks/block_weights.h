@@ -67,7 +67,7 @@ class BlockWeights {
   void follow_scatter(const RowColumns& row, std::uint32_t slot, float square,
                       std::uint32_t chains) noexcept;
 
-  void prefetch(std::uint32_t column) const noexcept { __builtin_prefetch(columns_ + column, 1); }
+  void prefetch(std::uint32_t column) const noexcept { __builtin_prefetch(columns_ + column); }
 
   void visit_state(StateVisitor& visitor) noexcept;
 

@@ -185,7 +185,8 @@ void copy(const float* chains_of_columns, const std::uint32_t* columns, std::siz
           std::uint32_t chains, float scale, float* out, std::size_t stride) {
   constexpr std::size_t kAhead = 12;
   for (std::size_t j = 0; j < count; ++j) {
-    if (j + kAhead < count) __builtin_prefetch(out + columns[j + kAhead] * stride, 1);
+    // Not to stay in the caches, where it would take the place of what rows want next.
+    if (j + kAhead < count) __builtin_prefetch(out + columns[j + kAhead] * stride, 0, 0);
     const float* const theta = chains_of_columns + std::size_t{2} * chains * columns[j];
     float* const to = out + columns[j] * stride;
     in_lanes(chains, [&]<bool kAll>(std::uint32_t first, std::uint32_t lanes) {

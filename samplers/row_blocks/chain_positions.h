@@ -111,6 +111,9 @@ class ChainPositions {
     };
     if (met_count_ >= columns_ / kScanned) {
       for (std::uint32_t column = 0; column < columns_; ++column) {
+        const std::uint32_t ahead = std::min(column + kScannedAhead, columns_ - 1);
+        __builtin_prefetch(theta(ahead));
+        fetch(ahead);
         if (is_met(column)) add(column);
       }
     } else {
@@ -136,6 +139,8 @@ class ChainPositions {
   // Where at least one column in so many has had a row all of them are looked at, in their order:
   // what lies side by side is read three times as fast.
   static constexpr std::uint32_t kScanned = 4;
+  // Pages are short: where one ends processors do not read on by themselves.
+  static constexpr std::uint32_t kScannedAhead = 96;
 
   std::uint32_t columns_;
   std::uint32_t chains_;

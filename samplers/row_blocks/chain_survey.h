@@ -2,9 +2,12 @@
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_SURVEY_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_SURVEY_H_
 
+#include <cstdint>
 #include <limits>
+#include <span>
 
 #include "windhover/platform/state_visitor.h"
+#include "windhover/samplers/row_blocks/chain_kernels.h"
 
 namespace windhover {
 
@@ -30,8 +33,16 @@ struct ChainSurvey {
   // there were rows.
   double unsettled = 0;
 
-  // Looks at all columns that have had a row. O(columns that have had a row x chains).
-  void take(const RowBlockParts& parts) noexcept;
+  // Of the columns that have been looked at.
+  struct Sums {
+    // At most kSurveyedColumns more.
+    void add(const RowBlockParts& parts, std::span<const std::uint32_t> columns) noexcept;
+
+    ColumnSurvey of_chains{};
+    double held_by_prior = 0;
+  };
+  // Of all columns that have had a row.
+  void take(const Sums& sums, std::uint32_t chains) noexcept;
 
   // In the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {

@@ -55,7 +55,7 @@ class ColumnPrior {
   void take(const RowColumns& row) noexcept;
   // A hint that what the past has of a column is wanted soon.
   void fetch(std::uint32_t column) const noexcept {
-    __builtin_prefetch(&past_.of(column), 1);
+    __builtin_prefetch(&past_.of(column));
     memory_.fetch(column);
   }
 

@@ -34,11 +34,8 @@ class ColumnTable {
   void set_relevance(std::uint32_t column, float relevance) noexcept {
     sums_[column].relevance = relevance;
   }
-  // Hints that a column is wanted soon: to be read, to be written.
+  // A hint that a column is wanted soon.
   void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(sums_ + column); }
-  void fetch_to_write(std::uint32_t column) const noexcept {
-    __builtin_prefetch(sums_ + column, 1);
-  }
 
   // A row of `count` columns, which are in the block with what is known of them, comes; `curvature`
   // of it, w h, takes what its columns have of the prior from lambda_j / (lambda_j + H_j) to what

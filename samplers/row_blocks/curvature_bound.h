@@ -39,7 +39,7 @@ class CurvatureBound {
            std::uint64_t rows) noexcept;
 
   // A hint that a row with this column is wanted soon.
-  void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(entries_ + column, 1); }
+  void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(entries_ + column); }
 
   double scale() const noexcept { return scale_; }
   // NaN while the newest estimate is far above all others that count.

@@ -36,8 +36,8 @@ class KeptRows {
   bool is_aside(std::uint32_t slot) const noexcept { return curvature_[slot] == 0; }
   // A hint that a row is wanted soon.
   void fetch(std::uint32_t slot) const noexcept {
-    __builtin_prefetch(residuals(slot), 1);
-    __builtin_prefetch(curvature_ + slot, 1);
+    __builtin_prefetch(residuals(slot));
+    __builtin_prefetch(curvature_ + slot);
   }
 
   // In the section that is open.

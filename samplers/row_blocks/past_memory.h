@@ -34,7 +34,7 @@ class PastMemory {
   // rows() is another number now.
   bool take(const RowColumns& row, double precision, double intercept_precision) noexcept;
   double rows() const noexcept { return rows_[chosen_]; }
-  void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(columns_ + column, 1); }
+  void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(columns_ + column); }
 
   void visit_state(StateVisitor& visitor) noexcept;
 

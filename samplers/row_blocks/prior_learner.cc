@@ -77,14 +77,14 @@ void PriorLearner::learn(const RowColumns& row) noexcept {
 }
 
 // The precision goes to where rows have it. Where it changes, the chains of a column go to where
-// its posterior then is, and as far apart, were the others known.
-void PriorLearner::follow() noexcept {
+// its posterior then is, and as far apart, were the others known. Whether it has changed.
+bool PriorLearner::follow() noexcept {
   const double start = parts_.prior.start(parts_.rows.mean_nonzeros());
   const double before = parts_.prior.precision().value();
   parts_.prior.precision().expect(start);
   parts_.prior.precision().follow(evidence_.most_likely(start));
   const double more_of_all = parts_.prior.precision().value() - before;
-  if (more_of_all == 0) return;
+  if (more_of_all == 0) return false;
   for (const std::uint32_t column : parts_.positions.met()) {
     if (parts_.positions.is_intercept(column)) continue;
     const double pull = parts_.prior.pull(column);
@@ -101,6 +101,7 @@ void PriorLearner::follow() noexcept {
       theta[c] = nearer * mean + narrower * (theta[c] - mean);
     }
   }
+  return true;
 }
 
 // Of the columns of the row in the block. What a past pulls with stays at its centre.
@@ -137,16 +138,16 @@ void PriorLearner::stretch() noexcept {
   }
 }
 
-void PriorLearner::end(const ChainSurvey& survey) noexcept {
-  if (!parts_.prior.is_learned()) return;
-  if (columns_have_few_rows(survey)) {
-    follow();
-  } else if (parts_.prior.past().worth() == 0) {
+bool PriorLearner::end(const ChainSurvey& survey) noexcept {
+  if (!parts_.prior.is_learned()) return false;
+  if (columns_have_few_rows(survey)) return follow();
+  if (parts_.prior.past().worth() == 0) {
     LearnedPrecision& precision = parts_.prior.precision();
     precision.expect(parts_.prior.start(parts_.rows.mean_nonzeros()));
     const bool trusted = parts_.recent.spread_ratio() < kContracted && survey.lag < kCaughtUp;
     precision.end(trusted, parts_.rows.count, parts_.chains);
   }
+  return false;
 }
 
 }  // namespace windhover

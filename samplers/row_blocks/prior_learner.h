@@ -44,14 +44,14 @@ class PriorLearner {
   void follow_relevance(const RowColumns& row) noexcept;
   // The chains go along with what the precision has changed by; before the survey.
   void stretch() noexcept;
-  // The precision follows, after the survey.
-  void end(const ChainSurvey& survey) noexcept;
+  // The precision follows, after the survey. Whether chains have gone along at once.
+  bool end(const ChainSurvey& survey) noexcept;
 
   // In the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { evidence_.visit_state(visitor); }
 
  private:
-  void follow() noexcept;
+  bool follow() noexcept;
 
   RowBlockParts& parts_;
   PrecisionEvidence evidence_;

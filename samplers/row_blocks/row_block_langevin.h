@@ -41,6 +41,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
@@ -98,9 +99,9 @@ class RowBlockLangevin {
   // Hints that rows are wanted soon.
   ColumnsAhead& ahead() noexcept { return parts_.ahead; }
 
-  // Before draws are taken: survey() is made, and what is learned of precision and dispersion
-  // follows. O(columns that have had a row x chains).
-  void retain() noexcept;
+  // Draws are taken: survey() is made, and what is learned of precision and dispersion follows. As
+  // by copy_to() afterwards, unless `out` is null. O(columns that have had a row x chains).
+  void retain(float* out = nullptr, std::size_t stride = 0) noexcept;
   // The chains' values of each column that has had a row, in units of the rows, to out[column x
   // stride + chain]; where none of its rows is there any more its posterior is the prior, and NaN
   // says so. Likewise.
@@ -134,6 +135,11 @@ class RowBlockLangevin {
 
  private:
   double begin_columns(const RowColumns& row) noexcept;
+  template <class Use>
+  void for_met(const Use& use) const noexcept;
+  void copy_columns(std::span<const std::uint32_t> columns, float* out,
+                    std::size_t stride) const noexcept;
+  void shift_intercept(float* out, std::size_t stride) const noexcept;
   template <bool kWeights>
   void step(const RowColumns& row, std::uint32_t slot, const float* normals) noexcept;
   void take(const RowColumns& row, const float* normals, double weights) noexcept;

@@ -103,15 +103,30 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
   }
 }
 
-void RowBlockLangevin::retain() noexcept {
+// use(columns) of all that have had a row, some at a time.
+template <class Use>
+void RowBlockLangevin::for_met(const Use& use) const noexcept {
+  parts_.positions.for_met([this](std::uint32_t column) { parts_.columns.fetch(column); }, use);
+}
+
+void RowBlockLangevin::retain(float* out, std::size_t stride) noexcept {
   prior_learner_.stretch();
-  survey_.take(parts_);
+  ChainSurvey::Sums sums;
+  // Of each column both at once, while it is in the caches.
+  for_met([&](std::span<const std::uint32_t> columns) {
+    sums.add(parts_, columns);
+    if (out != nullptr) copy_columns(columns, out, stride);
+  });
+  survey_.take(sums, parts_.chains);
   if (parts_.noise.dispersion().learned()) {
     const RowBlockParts::Rows& rows = parts_.rows;
     const double weight = parts_.weights.mean() * static_cast<double>(rows.count + rows.aside);
     parts_.noise.end(rows.count, weight, survey_.informed);
   }
-  prior_learner_.end(survey_);
+  const bool moved = prior_learner_.end(survey_);
+  if (out == nullptr) return;
+  if (moved) return copy_to(out, stride);
+  shift_intercept(out, stride);
 }
 
 bool RowBlockLangevin::weights_known() const noexcept {
@@ -122,27 +137,33 @@ bool RowBlockLangevin::weights_known() const noexcept {
 }
 
 void RowBlockLangevin::copy_to(float* out, std::size_t stride) const noexcept {
-  const TargetTransform& units = parts_.noise.likelihood().units();
-  const ChainPositions& positions = parts_.positions;
-  const auto scale = static_cast<float>(units.scale);
-  const auto fetch = [&](std::uint32_t column) { parts_.columns.fetch(column); };
-  positions.for_met(fetch, [&](std::span<const std::uint32_t> columns) {
-    chain_kernels().copy(positions.first(), columns.data(), columns.size(), parts_.chains, scale,
-                         out, stride);
-    for (const std::uint32_t column : columns) {
-      if (parts_.columns.of(column).rows > 0) continue;
-      float* to = out + column * stride;
-      if (parts_.prior.past().kept()) {
-        condenser_.copy(column, to);
-      } else {
-        *to = std::numeric_limits<float>::quiet_NaN();
-      }
+  for_met([&](std::span<const std::uint32_t> columns) { copy_columns(columns, out, stride); });
+  shift_intercept(out, stride);
+}
+
+void RowBlockLangevin::copy_columns(std::span<const std::uint32_t> columns, float* out,
+                                    std::size_t stride) const noexcept {
+  const auto scale = static_cast<float>(parts_.noise.likelihood().units().scale);
+  chain_kernels().copy(parts_.positions.first(), columns.data(), columns.size(), parts_.chains,
+                       scale, out, stride);
+  for (const std::uint32_t column : columns) {
+    if (parts_.columns.of(column).rows > 0) continue;
+    float* to = out + column * stride;
+    if (parts_.prior.past().kept()) {
+      condenser_.copy(column, to);
+    } else {
+      *to = std::numeric_limits<float>::quiet_NaN();
     }
-  });
-  if (!positions.has_intercept() || units.shift == 0) return;
-  float* intercept = out + std::size_t{positions.intercept()} * stride;
+  }
+}
+
+// To the units of the rows.
+void RowBlockLangevin::shift_intercept(float* out, std::size_t stride) const noexcept {
+  const double shift = parts_.noise.likelihood().units().shift;
+  if (!parts_.positions.has_intercept() || shift == 0) return;
+  float* intercept = out + std::size_t{parts_.positions.intercept()} * stride;
   for (std::uint32_t c = 0; c < parts_.chains; ++c) {
-    intercept[c] = static_cast<float>(intercept[c] + units.shift);
+    intercept[c] = static_cast<float>(intercept[c] + shift);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <vector>
 
@@ -171,8 +172,10 @@ TEST(RowBlockLangevin, ColumnsWithoutRowsAreThePriors) {
   chains.move(data, 0, 50, 100);
   for (std::uint32_t i = 0; i < 50; ++i) chains->leave(data.row(i), i);
   std::vector<float> draws(5'001 * std::size_t{8}, 7);
-  chains->retain();
+  std::vector<float> retained = draws;
+  chains->retain(retained.data(), 8);
   chains->copy_to(draws.data(), 8);
+  EXPECT_EQ(std::memcmp(retained.data(), draws.data(), draws.size() * sizeof(float)), 0);
   for (std::uint32_t column = 0; column < 5'001; ++column) {
     const bool met = !std::isnan(chains->theta(0, column));
     EXPECT_EQ(std::isnan(draws[column * std::size_t{8}]), met) << column;
