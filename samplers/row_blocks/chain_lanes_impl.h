@@ -15,7 +15,6 @@ static_assert(kColumnLanes == kLanes);
 using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
 using Doubles [[gnu::vector_size(kLanes * sizeof(double))]] = double;
 using Words [[gnu::vector_size(kLanes * sizeof(std::uint32_t))]] = std::uint32_t;
-using Places [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
 
 template <bool kAll>
 [[gnu::always_inline]] inline Floats load(const float* from, std::uint32_t lanes) {
@@ -64,7 +63,7 @@ template <bool kAll, class Number, class Vector>
 template <bool kAll>
 [[gnu::always_inline]] inline Floats next(Floats numbers, std::uint32_t lanes) {
   if constexpr (kAll) {
-    return __builtin_shuffle(numbers, Places{1, 2, 3, 4, 5, 6, 7, 0});
+    return __builtin_shufflevector(numbers, numbers, 1, 2, 3, 4, 5, 6, 7, 0);
   } else {
     Floats out{};
     for (std::uint32_t i = 0; i < lanes; ++i) out[i] = numbers[i + 1 < lanes ? i + 1 : 0];
@@ -74,9 +73,9 @@ template <bool kAll>
 
 // The sum, in each lane.
 [[gnu::always_inline]] inline Floats sums_of(Floats numbers) {
-  numbers += __builtin_shuffle(numbers, Places{4, 5, 6, 7, 0, 1, 2, 3});
-  numbers += __builtin_shuffle(numbers, Places{2, 3, 0, 1, 6, 7, 4, 5});
-  return numbers + __builtin_shuffle(numbers, Places{1, 0, 3, 2, 5, 4, 7, 6});
+  numbers += __builtin_shufflevector(numbers, numbers, 4, 5, 6, 7, 0, 1, 2, 3);
+  numbers += __builtin_shufflevector(numbers, numbers, 2, 3, 0, 1, 6, 7, 4, 5);
+  return numbers + __builtin_shufflevector(numbers, numbers, 1, 0, 3, 2, 5, 4, 7, 6);
 }
 
 [[gnu::always_inline]] inline float quick_sum(Floats numbers) { return sums_of(numbers)[0]; }

@@ -59,12 +59,17 @@ constexpr std::size_t kPairs = kChainNormals / 2;
 [[gnu::always_inline]] inline void many_normals(const std::uint32_t* bits, float* out) {
   using WideWords [[gnu::vector_size(kChainNormals * sizeof(std::uint32_t))]] = std::uint32_t;
   using WideFloats [[gnu::vector_size(kChainNormals * sizeof(float))]] = float;
-  constexpr WideWords kLow = {0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23};
-  constexpr WideWords kHigh = kLow + kPairs;
+  const auto low = [](auto a, auto b) {
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+  };
+  const auto high = [](auto a, auto b) {
+    return __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30,
+                                   31);
+  };
   WideWords words[2];
   __builtin_memcpy(words, bits, sizeof(words));
-  const WideWords first = __builtin_shuffle(words[0], words[1], kLow);
-  const WideWords second = __builtin_shuffle(words[0], words[1], kHigh);
+  const WideWords first = low(words[0], words[1]);
+  const WideWords second = high(words[0], words[1]);
   WideFloats one;
   WideFloats other;
   for (std::size_t i = 0; i < kChainNormals; ++i) {
@@ -74,8 +79,7 @@ constexpr std::size_t kPairs = kChainNormals / 2;
     one[i] = here;
     other[i] = there;
   }
-  const WideFloats numbers[2] = {__builtin_shuffle(one, other, kLow),
-                                 __builtin_shuffle(one, other, kHigh)};
+  const WideFloats numbers[2] = {low(one, other), high(one, other)};
   __builtin_memcpy(out, numbers, sizeof(numbers));
 }
 #endif
