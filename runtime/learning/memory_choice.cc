@@ -19,7 +19,7 @@ std::uint32_t memories_down_to(std::uint64_t least, std::uint64_t rows_a_paramet
   least = std::max(least, rows_a_parameter * config.model.dimension());
   std::uint32_t count = 1;
   for (std::uint64_t rows = config.window_size / 2; rows >= least; rows /= 2) ++count;
-  return std::min(count, MemoryChoice::kMost);
+  return std::min(count, MemoryEvidence::kMost);
 }
 
 // That posteriors of chains can stand on.
@@ -35,6 +35,18 @@ void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap n
   numbers *= std::sqrt(static_cast<double>(numbers.size()) / numbers.squaredNorm());
 }
 
+// Where the level walks, rows that it stands on. By a factor of two off it is nearly as good, and
+// by more or less than these are the memories are.
+constexpr std::array<std::uint64_t, 3> kLevelRows = {64, 16, 4};
+static_assert(MemoryEvidence::kMost + kLevelRows.size() <= MemoryChoice::kMost);
+
+// Of a loss that is no parabola filters lag behind the posterior that is served, and evidence for a
+// level that walks would be evidence for one that lags less.
+std::uint32_t levels(const EngineConfig& config) noexcept {
+  const bool normal = is_normal(find_model(config.model.name)->response);
+  return normal && config.model.intercept ? kLevelRows.size() : 0;
+}
+
 double weight_of(const RowLayout& layout, const RowBatch& batch) noexcept {
   if (!layout.has_weight()) return static_cast<double>(batch.count);
   double sum = 0;
@@ -48,8 +60,8 @@ double weight_of(const RowLayout& layout, const RowBatch& batch) noexcept {
 
 std::uint32_t MemoryChoice::memories(const EngineConfig& config) noexcept {
   if (config.horizon != Horizon::kAdaptive || config.structure == Structure::kDiagonal) return 0;
-  return is_normal(find_model(config.model.name)->response) ? memories_down_to(24, 2, config)
-                                                            : choosable(config);
+  const bool normal = is_normal(find_model(config.model.name)->response);
+  return (normal ? memories_down_to(24, 2, config) : choosable(config)) + levels(config);
 }
 
 MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
@@ -58,6 +70,7 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
       dimension_(config.model.dimension()),
       spread_(config.forgetting_spread),
       count_(memories(config)),
+      levels_(levels(config)),
       choosable_(choosable(config)),
       scratch_(arena, dimension_),
       weights_(count_),
@@ -66,7 +79,11 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
       draws_(config.retained_draws),
       normals_(arena.allocate<double>(std::size_t{count_} * draws_).data()) {
   std::uint64_t rows = config.window_size;
-  for (std::uint32_t i = 0; i < count_; ++i, rows /= 2) {
+  for (std::uint32_t i = 0; i < levels_; ++i) {
+    memories_[count_ - levels_ + i] =
+        arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, true, kLevelRows[i]);
+  }
+  for (std::uint32_t i = 0; i < count_ - levels_; ++i, rows /= 2) {
     // The longest is a window, in which every row counts once.
     const bool as_many = i == 0 || spread_ == ForgettingSpread::kSampling;
     memories_[i] = arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, as_many);
@@ -121,7 +138,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
         losses[i] = estimator_.done().weight_ratio() * memories_[i]->loss(batch, weight, model);
       }
     }
-    evidence_.add(losses);
+    evidence_.add(std::span(losses).first<MemoryEvidence::kMost>());
     weights_.add(losses, batch.count);
   });
   if (normal()) noise_.end_take();
@@ -129,10 +146,14 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
   Numbers worth;
   for (std::uint32_t i = 0; i < count_; ++i) worth[i] = memories_[i]->worth();
   weights_.end_take({worth.data(), count_});
+  for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->look_ahead(0);
   for_batches([&](const RowBatch& batch, double weight) {
     for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->learn(batch, weight, model);
   });
   take_rows_ = head - first;
+  // The next take is as large as this one, and its rows are predicted until it has come.
+  const double ahead = 0.5 * (static_cast<double>(take_rows_) + 1);
+  for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->look_ahead(ahead);
   const std::uint32_t before = std::exchange(chosen_, evidence_.choose(chosen_, choosable_));
   return chosen_ != before;
 }
@@ -153,6 +174,10 @@ PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of
                                           const Numbers& believed, std::size_t row) const noexcept {
   PredictiveResidual all = of[estimated_][row];
   all.error = 0;
+  const double own = all.variance;
+  for (std::uint32_t i = count_ - levels_; i < count_; ++i) {
+    all.variance += believed[i] * (of[i][row].variance - own);
+  }
   for (std::uint32_t i = 0; i < count_; ++i) all.error += believed[i] * of[i][row].error;
   for (std::uint32_t i = 0; i < count_; ++i) {
     const double apart = of[i][row].error - all.error;
@@ -162,9 +187,9 @@ PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of
 }
 
 MemoryChoice::Numbers MemoryChoice::weights() const noexcept {
-  std::size_t take_part = 1;
-  while (take_part < count_ && !is_far_shorter(take_part)) ++take_part;
-  return weights_.served(take_part);
+  std::array<bool, kMost> takes_part{true};
+  for (std::uint32_t i = 1; i < count_; ++i) takes_part[i] = !is_far_shorter(i);
+  return weights_.served(takes_part);
 }
 
 MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
@@ -180,6 +205,18 @@ NoiseMixture MemoryChoice::noise() const noexcept {
   if (!normal() || !estimator_.dispersion().learned()) return {};
   const Numbers variances = dispersions();
   return noise_.mixture({variances.data(), count_}, estimator_.dispersion().target_variance());
+}
+
+double MemoryChoice::own_share(const Numbers& believed) const noexcept {
+  double share = 1;
+  double own = 0;
+  for (std::uint32_t i = count_ - levels_; i < count_; ++i) {
+    if (believed[i] == 0) continue;
+    if (own == 0) own = memories_[estimated_]->spread(estimator_.done());
+    const double of_one = memories_[i]->spread(estimator_.done());
+    if (own > 0 && std::isfinite(of_one / own)) share += believed[i] * (of_one / own - 1);
+  }
+  return share;
 }
 
 void MemoryChoice::fill_normals() noexcept {
@@ -212,6 +249,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
   }
   // One of them has overflowed: the posterior stands for itself.
   if (!mean.allFinite()) return;
+  posterior.average.set_own(own_share(believed));
   VectorMap(posterior.average.shift(), d) = mean;
   for (std::uint32_t i = 0; i < count_; ++i) {
     if (believed[i] == 0) continue;
@@ -223,7 +261,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
 }
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 6);
+  visitor.section("choice of a memory", 7);
   visitor.values(chosen_, estimated_, running_, take_rows_);
   chosen_ = std::min(chosen_, choosable_ - 1);  // whatever a damaged copy says
   estimated_ = std::min(estimated_, choosable_ - 1);

@@ -25,9 +25,13 @@ namespace windhover {
 // the posterior is that of its rows. The shortest of all are not chosen, as their rows would say
 // little of what a chain asks for.
 //
+// Beside them others follow a level that walks, over as many rows as the longest (MemoryFilter):
+// errors that neighbours have in common, as time series have. Chains do not stand on these.
+//
 // Predictions are averaged over all of them (MemoryWeights; Hoeting et al. 1999, Bayesian model
 // averaging), by mean and covariance: centred where the centres are on average, and wider by what
-// they differ. The rest of the covariance is that of the chosen one.
+// they differ. The rest of the covariance is that of the chosen one, as wide as those whose level
+// walks have theirs where these are believed.
 //
 // Of rows with weights information and evidence are those of as many equal rows as the average is
 // as certain as (AnchorSums::weight_ratio()).
@@ -38,7 +42,7 @@ namespace windhover {
 // most_rows() of a take at most.
 class MemoryChoice {
  public:
-  static constexpr std::uint32_t kMost = MemoryEvidence::kMost;
+  static constexpr std::uint32_t kMost = MemoryWeights::kMost;
   static constexpr std::uint64_t kMostRows = 4096;
 
   // Of an engine with this configuration: 0, unless its horizon is adaptive.
@@ -85,13 +89,15 @@ class MemoryChoice {
   bool normal() const noexcept { return is_normal(response_); }
   // Than the newest take: rows at the end of one are far from all that the memory knows.
   bool is_far_shorter(std::size_t memory) const noexcept {
-    return 4 * memories_[memory]->rows() < take_rows_;
+    return 4 * memories_[memory]->level_rows() < take_rows_;
   }
   // Of those that are far shorter nothing, and the noise of the shortest that is not.
   Numbers weights() const noexcept;
   Numbers dispersions() const noexcept;
   NoiseMixture noise() const noexcept;
   void fill_normals() noexcept;
+  // What the variance of the memory that the posterior stands on counts for.
+  double own_share(const Numbers& believed) const noexcept;
   // The same row as all memories together have predicted it.
   PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& believed,
                               std::size_t row) const noexcept;
@@ -105,6 +111,7 @@ class MemoryChoice {
   std::uint32_t dimension_;
   ForgettingSpread spread_;
   std::uint32_t count_;
+  std::uint32_t levels_;     // the last of them, whose level walks
   std::uint32_t choosable_;  // the longest, that posteriors of chains can stand on
   std::uint32_t chosen_ = 0;
   std::uint32_t estimated_ = 0;  // whose rows the estimates are of

@@ -15,7 +15,7 @@ static_assert(kUsual < MemoryEvidence::kEnough && kUsual * kUsual * 1.9 > 20 * 2
 
 }  // namespace
 
-void MemoryEvidence::add(const std::array<double, kMost>& losses) noexcept {
+void MemoryEvidence::add(std::span<const double, kMost> losses) noexcept {
   for (std::uint32_t a = 0; a < kMost; ++a) {
     for (std::uint32_t b = 0; b < kMost; ++b) {
       const double better = losses[b] - losses[a];

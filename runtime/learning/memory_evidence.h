@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "windhover/platform/state_visitor.h"
 
@@ -32,7 +33,7 @@ class MemoryEvidence {
 
   void reset() noexcept { *this = {}; }
   // -log p of a batch, of each forecaster.
-  void add(const std::array<double, kMost>& losses) noexcept;
+  void add(std::span<const double, kMost> losses) noexcept;
   void end_take() noexcept;
   // `chosen`, or one that has beaten it, or that has beaten that one, ... Of those that have not
   // beaten one another the first.

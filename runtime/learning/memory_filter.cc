@@ -20,12 +20,14 @@ MemoryFilter::Scratch::Scratch(Arena& arena, std::uint32_t dimension) noexcept
       moved(arena.allocate<double>(dimension).data()) {}
 
 MemoryFilter::MemoryFilter(Arena& arena, const EngineConfig& config, const Estimator& estimator,
-                           Scratch& scratch, std::uint64_t rows, bool counts_as_many) noexcept
+                           Scratch& scratch, std::uint64_t rows, bool counts_as_many,
+                           std::uint64_t level_rows) noexcept
     : estimator_(estimator),
       scratch_(scratch),
       dimension_(config.model.dimension()),
       width_(matrix_width(dimension_)),
       rows_(rows),
+      level_rows_(level_rows),
       counts_as_many_(counts_as_many),
       scales_(has_dispersion(find_model(config.model.name)->response)),
       normal_(is_normal(find_model(config.model.name)->response)),
@@ -40,6 +42,7 @@ void MemoryFilter::reset() noexcept {
   rows_.reset();
   dispersion_.reset();
   stale_ = 0;
+  ahead_ = 0;
 }
 
 void MemoryFilter::start(std::uint64_t rows) noexcept {
@@ -58,6 +61,28 @@ void MemoryFilter::start(std::uint64_t rows) noexcept {
 double MemoryFilter::dispersion() const noexcept {
   const Dispersion& served = estimator_.dispersion();
   return scales_ ? std::max(dispersion_.value(), served.least()) : served.value();
+}
+
+double MemoryFilter::spread(const AnchorSums& rows) const noexcept {
+  double sum = 0;
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double* p = covariance_ + static_cast<std::size_t>(j) * dimension_ + j;
+    const double* below = rows.curvature_below(j);
+    sum += p[0] * below[0];
+    for (std::uint32_t i = 1; i < dimension_ - j; ++i) sum += 2 * p[i] * below[i];
+  }
+  return sum;
+}
+
+double MemoryFilter::way(double rows) const noexcept {
+  const auto level_rows = static_cast<double>(level_rows_);
+  return level_rows_ > 0 ? rows * divisor() / (level_rows * level_rows) : 0.0;
+}
+
+void MemoryFilter::look_ahead(double rows) noexcept {
+  const double ahead = way(rows);
+  covariance_[std::size_t{dimension_} * dimension_ - 1] += ahead - ahead_;
+  ahead_ = ahead;
 }
 
 double MemoryFilter::exponent() const noexcept {
@@ -80,6 +105,7 @@ void MemoryFilter::residuals(const RowBatch& batch, Model& model,
 }
 
 void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noexcept {
+  if (level_rows_ > 0) return learn_walking(batch, weight, model);
   const double keep = rows_.add(batch.count);
   for (std::size_t i = 0; i < width_ * width_; ++i) curvature_[i] *= keep;
   std::fill_n(scratch_.gradient, dimension_, 0.0);
@@ -120,6 +146,65 @@ double MemoryFilter::usual_share(const RowBatch& batch, Model& model) const noex
   return all > 0 && std::isfinite(all) ? usual / all : 1.0;
 }
 
+void MemoryFilter::learn_walking(const RowBatch& batch, double weight, Model& model) noexcept {
+  constexpr double kLeast = 64;  // rows that the dispersion is known from, where there are as many
+  const double keep = rows_.add(batch.count);
+  MatrixMap covariance(covariance_, dimension_, dimension_);
+  covariance /= keep;
+  for (Index j = 0; j < Index{dimension_}; ++j) {
+    // Directions in which no rows come would grow beyond the prior.
+    const double most = 1 / estimator_.prior().values()[j];
+    if (!(covariance(j, j) > most)) continue;
+    const double shrink = std::sqrt(most / covariance(j, j));
+    covariance.row(j) *= shrink;
+    covariance.col(j) *= shrink;
+  }
+  model.set_dispersion(dispersion());
+  const double usual = usual_share(batch, model);
+  double squares = 0;
+  for (std::size_t i = 0; i < batch.count; ++i) squares += take_up(batch.part(i, 1), model);
+  const double most =
+      std::min(rows_.sum(), std::max(8.0 * static_cast<double>(level_rows_), kLeast));
+  const double before = divisor();
+  dispersion_.learn(dispersion(), usual * squares, weight, most * estimator_.done().mean_weight());
+  // P is of the rows so far, whatever their noise was taken for.
+  covariance *= divisor() / before;
+}
+
+double MemoryFilter::take_up(const RowBatch& row, Model& model) noexcept {
+  const Index d = dimension_;
+  MatrixMap covariance(covariance_, d, d);
+  covariance(d - 1, d - 1) += way(1);
+  std::fill_n(scratch_.gradient, d, 0.0);
+  std::fill_n(curvature_, width_ * width_, 0.0);
+  CurvatureSums sums{};
+  sums.gradient = scratch_.gradient;
+  sums.curvature = curvature_;
+  model.add_curvature(row, centre_, nullptr, 1.0, sums);
+  // Of h x x^T the level's row is h x.
+  const double* said = curvature_ + d - 1;
+  const double curvature = said[(static_cast<std::size_t>(d) - 1) * width_];
+  if (!(curvature > 0)) return 0;
+  VectorMap x(scratch_.moved, d);
+  for (Index j = 0; j < d; ++j) x[j] = said[static_cast<std::size_t>(j) * width_] / curvature;
+  VectorMap gain(scratch_.step, d);
+  gain.setZero();
+  kernels().symmetric_product(covariance_, dimension_, 1.0, x.data(), gain.data());
+  const double information = curvature * exponent() / divisor();
+  const double left = 1 / (1 + information * x.dot(gain));  // of the row's error
+  if (!(left > 0 && left <= 1)) {
+    // Rounded to what is none: it begins anew.
+    covariance.setZero();
+    for (Index j = 0; j < d; ++j) covariance(j, j) = 1 / estimator_.prior().values()[j];
+    return 0;
+  }
+  VectorMap(centre_, d) -= scratch_.gradient[d - 1] / curvature * information * left * gain;
+  x = -information * left * gain;
+  kernels().multiply_add(x.data(), 1, 1, gain.data(), dimension_, covariance_, dimension_,
+                         dimension_, dimension_, 1);
+  return sums.squares * left;
+}
+
 void MemoryFilter::refresh() noexcept {
   const Index d = dimension_;
   const double scale = exponent() / divisor();
@@ -130,6 +215,7 @@ void MemoryFilter::refresh() noexcept {
     precision(j, j) += estimator_.prior().values()[j];
   }
   stale_ = 0;
+  ahead_ = 0;
   // Rows too large to compute with: P stays as it was.
   if (ok(scratch_.factor.compute(scratch_.precision))) scratch_.factor.inverse(1.0, covariance_);
 }
@@ -179,7 +265,7 @@ double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, bool
 void MemoryFilter::visit_state(StateVisitor& visitor) noexcept {
   rows_.visit_state(visitor);
   dispersion_.visit_state(visitor);
-  visitor.value(stale_);
+  visitor.values(stale_, ahead_);
   visitor.visit(centre_, dimension_);
   visitor.visit(curvature_, width_ * width_);
   visitor.visit(covariance_, std::size_t{dimension_} * dimension_);

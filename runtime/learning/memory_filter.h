@@ -19,6 +19,11 @@ namespace windhover {
 // posterior is as wide as that of so many, unless ForgettingSpread::kPosterior is asked for. It has
 // a dispersion of its own where the model has one, also where what is served is given one.
 //
+// With `level_rows` the intercept walks besides (local level model: Harvey 1989), by 1 / level_rows
+// of the noise's sd a row, and rows are taken up one by one: errors that neighbouring rows have in
+// common are forgotten in so many rows, and slopes are not. Of models of a normal y, the intercept
+// their last coefficient.
+//
 // Invariant: the centre is where Newton's method led to, one step a batch and never past the best
 // point of the batch's rows along it; P is of at most D / 2 rows ago. One thread. Memory 2 D^2
 // doubles. Time a row about 4 D^2.
@@ -36,9 +41,12 @@ class MemoryFilter {
   };
 
   MemoryFilter(Arena& arena, const EngineConfig& config, const Estimator& estimator,
-               Scratch& scratch, std::uint64_t rows, bool counts_as_many) noexcept;
+               Scratch& scratch, std::uint64_t rows, bool counts_as_many,
+               std::uint64_t level_rows = 0) noexcept;
 
   std::uint64_t rows() const noexcept { return rows_.memory(); }
+  // That the intercept stands on.
+  std::uint64_t level_rows() const noexcept { return level_rows_ > 0 ? level_rows_ : rows(); }
   const double* centre() const noexcept { return centre_; }
   // Equal rows that those seen so far are worth, by their age.
   double worth() const noexcept { return rows_.worth(); }
@@ -52,6 +60,10 @@ class MemoryFilter {
   // Likewise the rows of the batch, of a normal y.
   void residuals(const RowBatch& batch, Model& model, PredictiveResidual* out) const noexcept;
   void learn(const RowBatch& batch, double weight, Model& model) noexcept;
+  // Of P times these rows' curvature the trace: what P leaves open of them, in all. O(D^2).
+  double spread(const AnchorSums& rows) const noexcept;
+  // P is that of so many rows later; of 0 rows before learn().
+  void look_ahead(double rows) noexcept;
   // That was learned, or of a model without the one that is served.
   double dispersion() const noexcept;
 
@@ -65,6 +77,12 @@ class MemoryFilter {
   // What a row's -log p counts for beside the prior.
   double exponent() const noexcept;
   void refresh() noexcept;
+  // learn() where the level walks.
+  void learn_walking(const RowBatch& batch, double weight, Model& model) noexcept;
+  // One row, by Kalman's step. Returns what it says of the dispersion.
+  double take_up(const RowBatch& row, Model& model) noexcept;
+  // Variance of how far the level goes in so many rows.
+  double way(double rows) const noexcept;
   // Steps, and returns the loss of the batch, dispersion 1, at the new centre; `loss` is that at
   // the old one, where its gradient is in the scratch. The prior is `fresh` parts anew. `told`:
   // whether P is that of the batch as well.
@@ -77,6 +95,7 @@ class MemoryFilter {
   std::uint32_t dimension_;
   std::size_t width_;
   FadingRows rows_;
+  std::uint64_t level_rows_;  // 0: the intercept is as the others
   bool counts_as_many_;
   bool scales_;  // whether the model has a dispersion
   bool normal_;  // whether y, or its logarithm, is normal
@@ -86,6 +105,7 @@ class MemoryFilter {
   double* covariance_;           // P
   FadingDispersion dispersion_;  // scales_
   std::uint64_t stale_ = 0;      // rows that are not in P
+  double ahead_ = 0;             // look_ahead(): what P has of the level's way to come
 };
 
 }  // namespace windhover

@@ -63,14 +63,17 @@ void MemoryWeights::end_take(std::span<const double> worth) noexcept {
 }
 
 std::array<double, MemoryWeights::kMost> MemoryWeights::served(
-    std::size_t takes_part) const noexcept {
+    const std::array<bool, kMost>& takes_part) const noexcept {
   std::array<double, kMost> of{};
   double sum = 0;
-  for (std::size_t i = 0; i < takes_part; ++i) {
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (!takes_part[i]) continue;
+    last = i;
     if (weights_[i] >= kLeast) sum += of[i] = weights_[i];
   }
-  // The shortest of them is the nearest to those that are believed.
-  if (sum == 0) sum = of[takes_part - 1] = 1;
+  // The last of them is the nearest to those that are believed.
+  if (sum == 0) sum = of[last] = 1;
   for (double& weight : of) weight /= sum;
   return of;
 }

@@ -24,7 +24,7 @@ namespace windhover {
 // Invariant: weights are positive or 0, and add up to 1. One thread. O(count) a batch.
 class MemoryWeights {
  public:
-  static constexpr std::size_t kMost = MemoryEvidence::kMost;
+  static constexpr std::size_t kMost = MemoryEvidence::kMost + 3;
   static constexpr double kShare = 0.1;
   static constexpr double kMostATake = 3;  // nats
   static constexpr double kLeast = 0.002;
@@ -41,8 +41,8 @@ class MemoryWeights {
   // What an average takes of each, after the rows that were seen and before any of what comes next
   // goes to all alike. Of less than kLeast nothing: mean and variance of an average would be
   // dragged by one that is far off, as after a jump, by more than its weight is.
-  // The first `takes_part` alone are asked, one at least.
-  std::array<double, kMost> served(std::size_t takes_part) const noexcept;
+  // Those that take part alone are asked, the first always.
+  std::array<double, kMost> served(const std::array<bool, kMost>& takes_part) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 

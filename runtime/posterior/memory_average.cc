@@ -1,6 +1,7 @@
 #include "windhover/runtime/posterior/memory_average.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 
@@ -64,6 +65,7 @@ void MemoryAverage::add_covariance(const double* x, std::uint32_t columns, std::
 
 void MemoryAverage::add_draws(const double* x, double* values) const noexcept {
   VectorMap sums(values, draws_);
+  if (own_ != 1) sums *= std::sqrt(own_);
   for (std::uint32_t k = 0; k < rank_; ++k) {
     sums.noalias() += along(x, k) * ConstVectorMap(normals(k), draws_);
   }
@@ -71,6 +73,7 @@ void MemoryAverage::add_draws(const double* x, double* values) const noexcept {
 
 void MemoryAverage::copy_from(const MemoryAverage& other) noexcept {
   rank_ = other.rank_;
+  own_ = other.own_;
   if (!any()) return;
   std::copy_n(other.shift_, dimension_, shift_);
   std::copy_n(other.directions_, std::size_t{dimension_} * rank_, directions_);
@@ -78,7 +81,7 @@ void MemoryAverage::copy_from(const MemoryAverage& other) noexcept {
 }
 
 void MemoryAverage::visit_state(StateVisitor& visitor) noexcept {
-  visitor.value(rank_);
+  visitor.values(rank_, own_);
   if (visitor.restores()) rank_ = std::min(rank_, most_);  // whatever a damaged copy says
   if (!any()) return;
   visitor.visit(shift_, dimension_);

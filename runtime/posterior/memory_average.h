@@ -22,7 +22,13 @@ class MemoryAverage {
 
   // ---- For who fills it.
 
-  void clear() noexcept { rank_ = 0; }
+  void clear() noexcept {
+    rank_ = 0;
+    own_ = 1;
+  }
+  // What the posterior's own variance of a linear predictor counts for, beside that of B. Of models
+  // with one linear predictor a row.
+  void set_own(double share) noexcept { own_ = share; }
   // REQUIRES: fewer columns than there may be at most. Both are to be filled: the column, and z of
   // each draw.
   struct Column {
@@ -37,6 +43,7 @@ class MemoryAverage {
   // ---- For readers. x: `dimension` numbers.
 
   bool any() const noexcept { return rank_ > 0; }
+  double own() const noexcept { return own_; }  // set_own()
   // x . shift. O(D).
   double mean(const double* x) const noexcept;
   // out <- x^T B, and 0 beyond its columns, up to the most there may be. O(rank x D).
@@ -45,13 +52,13 @@ class MemoryAverage {
   double variance(const double* x) const noexcept;
   // Of x . theta, this one's sd without.
   double wider(double sd, const double* x) const noexcept {
-    return any() ? std::hypot(sd, std::sqrt(variance(x))) : sd;
+    return any() ? std::hypot(std::sqrt(own_) * sd, std::sqrt(variance(x))) : sd;
   }
   // matrix += what so many linear predictors x . theta_a vary together, theta_a the a-th `columns`
   // parameters. The lower triangle, column-major. Complexity O(rank x outputs x D).
   void add_covariance(const double* x, std::uint32_t columns, std::uint32_t outputs,
                       double* matrix) const noexcept;
-  // values[m] += x . B z of draw m. O(rank x (D + draws)).
+  // values[m], x . theta of draw m less its mean, as of an answer. O(rank x (D + draws)).
   void add_draws(const double* x, double* values) const noexcept;
 
   void copy_from(const MemoryAverage& other) noexcept;
@@ -70,6 +77,7 @@ class MemoryAverage {
   std::uint32_t draws_;
   std::uint32_t most_;
   std::uint32_t rank_ = 0;
+  double own_ = 1;
   double* shift_;
   double* directions_;  // dimension x rank: B
   double* normals_;     // draws x rank

@@ -18,7 +18,9 @@ using Losses = std::array<double, MemoryWeights::kMost>;
 
 constexpr std::array kWorth = {1'000.0, 200.0, 50.0};
 
-double of(const MemoryWeights& weights, std::size_t i) { return weights.served(kThree)[i]; }
+double of(const MemoryWeights& weights, std::size_t i) {
+  return weights.served({true, true, true})[i];
+}
 
 void take(MemoryWeights& weights, const Losses& losses, int batches = 1, std::size_t rows = 1) {
   for (int i = 0; i < batches; ++i) weights.add(losses, rows);
@@ -112,8 +114,9 @@ TEST(MemoryWeights, WhoIsHardlyBelievedTakesNoPart) {
   EXPECT_EQ(of(weights, 1), 0.0);
   for (int i = 0; i < 10; ++i) take(weights, Losses{3, 0, 3});
   EXPECT_EQ(of(weights, 1), 1.0);
-  EXPECT_EQ(weights.served(1)[0], 1.0) << "the only one that is asked";
-  EXPECT_EQ(weights.served(1)[1], 0.0);
+  EXPECT_EQ(weights.served({true})[0], 1.0) << "the only one that is asked";
+  EXPECT_EQ(weights.served({true})[1], 0.0);
+  EXPECT_EQ(weights.served({true, false, true})[1], 0.0);
 }
 
 }  // namespace
