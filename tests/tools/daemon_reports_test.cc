@@ -142,6 +142,21 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
                                      "info checkpoint_taken model=price taken=1 rows=99 ms=12"}));
 }
 
+TEST(KeepingReport, CheckpointsThatFailedBeforeOneWasTakenAreNotToldAsOk) {
+  const LogProgress log;
+  CheckpointProgress checkpoints;
+  RecordedLog recorded("mended.log");
+  KeepingReport report("price", log, checkpoints, recorded.log());
+  checkpoints.failures = 2;
+  checkpoints.taken = 1;
+  checkpoints.head = 99;
+  checkpoints.lasted_ns = 12'345'678;
+  report.look(kSecond);
+  EXPECT_EQ(recorded.lines(),
+            (Lines{"error checkpoint_failed model=price failures=2 newest_rows=99",
+                   "info checkpoint_taken model=price taken=1 rows=99 ms=12"}));
+}
+
 TEST(KeepingReport, DoesNotRepeatItselfWhileADiskFails) {
   LogProgress log;
   const CheckpointProgress checkpoints;

@@ -23,7 +23,8 @@ void tell_checkpoint_failed(DaemonLog& out, std::string_view model, std::uint64_
                             Status status, const CheckpointProgress& checkpoints) noexcept {
   LogLine line = out.line(LogLevel::kError, "checkpoint_failed");
   line.add("model", model).add("failures", failures);
-  add_error(line, status, checkpoints.error_number.load());
+  // kOk is that of a checkpoint taken since: why the others failed is no longer known.
+  if (!ok(status)) add_error(line, status, checkpoints.error_number.load());
   out.write(line.add("newest_rows", checkpoints.head.load()));
 }
 
