@@ -14,10 +14,12 @@ namespace windhover {
 namespace {
 
 template <class Distribution>
-void score(const Distribution& y, double outcome, PredictiveSummary& s) noexcept {
+void score(const Distribution& y, const PredictRequest& r, std::size_t row,
+           PredictiveSummary& s) noexcept {
+  const double outcome = r.outcomes[row];
   s.log_score = y.log_density(outcome);
   s.pit = y.cdf(outcome);
-  s.crps = y.crps(outcome);
+  if (r.interval_probability > 0) s.crps = y.crps(outcome);
 }
 
 }  // namespace
@@ -26,8 +28,10 @@ void score(const Distribution& y, double outcome, PredictiveSummary& s) noexcept
 template <class Distribution>
 void OutcomePredictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
                                       PredictiveSummary& s) const noexcept {
-  s.interval_lower = y.quantile(levels_[0]);
-  s.interval_upper = y.quantile(levels_[1]);
+  if (r.interval_probability > 0) {
+    s.interval_lower = y.quantile(levels_[0]);
+    s.interval_upper = y.quantile(levels_[1]);
+  }
   for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
     s.quantiles[i] = y.quantile(levels_[2 + i]);
   }
@@ -96,7 +100,7 @@ void OutcomePredictor::predict_gaussian(const PredictRequest& r, std::size_t row
                                                              noise_.dispersion, noise_.relative_sd);
   fill_quantiles(y, r, s);
   fill_conformal(y, s);
-  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+  if (!r.outcomes.empty()) score(y, r, row, s);
 }
 
 void OutcomePredictor::predict_student(const PredictRequest& r, std::size_t row,
@@ -109,7 +113,7 @@ void OutcomePredictor::predict_student(const PredictRequest& r, std::size_t row,
   const GaussianMixture y(s.mean, s.var_epistemic, noise_.dispersion, student_.scale);
   fill_quantiles(y, r, s);
   fill_conformal(y, s);
-  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+  if (!r.outcomes.empty()) score(y, r, row, s);
 }
 
 void OutcomePredictor::predict_log_normal(const PredictRequest& r, std::size_t row,
@@ -129,7 +133,7 @@ void OutcomePredictor::predict_log_normal(const PredictRequest& r, std::size_t r
     s.conformal_lower = LogNormalMixture::exponential(s.conformal_lower);
     s.conformal_upper = LogNormalMixture::exponential(s.conformal_upper);
   }
-  if (!r.outcomes.empty()) score(y, r.outcomes[row], s);
+  if (!r.outcomes.empty()) score(y, r, row, s);
 }
 
 template <class Distribution>

@@ -58,6 +58,16 @@ class OutcomePredictor {
   const ConformalBounds& conformal() const noexcept { return conformal_; }
   const Noise& noise() const noexcept { return noise_; }
   const NoiseMixture& mixture() const noexcept { return mixture_; }
+  // The variance of the noise of most rows, about the linear predictor: what few outlying ones have
+  // counts little.
+  double usual_variance() const noexcept {
+    if (!mixture_.any()) return noise_.dispersion;
+    double precision = 0;
+    for (std::size_t i = 0; i < mixture_.components; ++i) {
+      precision += mixture_.weight[i] / mixture_.variance[i];
+    }
+    return 1 / precision;
+  }
 
   // Of one x, whose linear predictor is in `summary`; not of several classes. Row `row` of the
   // request says its trials and its outcome.

@@ -162,9 +162,26 @@ std::size_t Predictor::directions(const EngineConfig& config, std::uint32_t memo
 }
 
 void Predictor::direction(const Posterior& p, std::span<double> out) const noexcept {
-  const double scale = std::sqrt(p.variance_scale());
+  const double scale = std::sqrt(p.average.own() * p.variance_scale());
   for (std::uint32_t i = 0; i < p.dimension; ++i) out[i] = scale * whitened_[i];
   p.average.along_all(x_, out.data() + p.dimension);
+}
+
+double Predictor::unknown_share(Response response, const PredictiveSummary& s) const noexcept {
+  double unknown = s.var_epistemic;
+  double all = s.var_epistemic + s.var_aleatoric;
+  if (is_number(response)) {
+    unknown = s.linpred_sd * s.linpred_sd;
+    all = unknown + outcome_.usual_variance();
+  }
+  for (std::uint32_t c = 0; c < s.classes; ++c) {
+    unknown += s.probs_sd[c] * s.probs_sd[c];
+    all += s.probs[c] * (1 - s.probs[c]);
+  }
+  double share = unknown / all;
+  // A log-variance off by 1 takes normal scores of 1 to some 0.6 or 1.6.
+  if (noise_of_rows_) share += 0.5 * outcome_.noise().relative_sd * outcome_.noise().relative_sd;
+  return share >= 0 ? std::min(share, 1.0) : 1.0;
 }
 
 // Their log-variances are normal as well, of parameters that come before the mean's.

@@ -65,6 +65,10 @@ class Predictor {
                  PredictiveSummary& summary) const noexcept {
     outcome_.predict(response, request, 0, summary);
   }
+  // Of the variance of that row's y, or of its classes together, the share that the posterior does
+  // not know: how far rows hang together which it predicts. Where y's logarithm is what is normal,
+  // of that one's. 0 to 1.
+  double unknown_share(Response response, const PredictiveSummary& summary) const noexcept;
   // All of that at once.
   void predict(const Posterior& posterior, Response response, std::uint64_t seed,
                const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept {

@@ -152,8 +152,10 @@ struct PredictRequest {
   // but for one whose key is empty. None: no row is. kKeyNotTaken without
   // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
   std::span<const std::string_view> keys;
-  double interval_probability = 0.9;  // of the equal-tailed interval, in (0, 1)
-  std::uint64_t thompson_id = 0;      // not 0: a fresh Thompson draw, the same for the same id
+  // Of the equal-tailed interval, in (0, 1). Who scores asks for none by 0, and gets no CRPS
+  // either.
+  double interval_probability = 0.9;
+  std::uint64_t thompson_id = 0;  // not 0: a fresh Thompson draw, the same for the same id
 };
 inline double trials_of(const PredictRequest& request, std::size_t row) noexcept {
   return request.trials.empty() ? 1.0 : request.trials[row];

@@ -8,8 +8,9 @@
 
 namespace windhover {
 
-// What speaks for each alternative since it spoke for it most (Page 1954), in nats: 0 to twice what
-// an alarm takes, so that what has long been wrong can be right again within 1,000 rows that judge.
+// What speaks for each alternative since it spoke for it least (Page 1954), in nats: 0 to twice
+// what an alarm takes, so that what has long been wrong can be right again: within 1,000
+// independent rows.
 class RecentEvidence {
  public:
   // The most that speaks for one, with this outcome.

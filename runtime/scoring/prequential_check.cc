@@ -5,21 +5,6 @@
 #include "windhover/runtime/scoring/prequential.h"
 
 namespace windhover {
-namespace {
-
-// Of y's variance, or of its classes' together, what the posterior does not know.
-double unknown_share(const PredictiveSummary& s) noexcept {
-  double unknown = s.var_epistemic;
-  double all = s.var_epistemic + s.var_aleatoric;
-  for (std::uint32_t c = 0; c < s.classes; ++c) {
-    unknown += s.probs_sd[c] * s.probs_sd[c];
-    all += s.probs[c] * (1 - s.probs[c]);
-  }
-  const double share = unknown / all;
-  return share >= 0 ? std::min(share, 1.0) : 1.0;
-}
-
-}  // namespace
 
 void Prequential::judge(const Answer& answer, const PredictRequest& asked,
                         const PredictiveSummary& summary, double reference,
@@ -27,20 +12,21 @@ void Prequential::judge(const Answer& answer, const PredictRequest& asked,
   const double y = asked.outcomes[0];
   OutcomeRatios one = ratios(summary, y, reference);
   if (answer.use == OutcomeUse::kCheck) borne_out_.add(one);
+  // Those that the reference has learned from since are no part of what a posterior stands on.
+  OutcomeRatios alone = one;
+  alone[kReferenceAlternative] = 1;
   if (answer.given == nullptr) {
-    // Those that the reference has learned from since are no part of what this posterior stands on.
-    OutcomeRatios alone = one;
-    alone[kReferenceAlternative] = 1;
     const Provenance& of = answer.posterior->provenance;
-    // Of the noise rows share what is not known as well, by how many rows there were.
-    const double share =
-        std::min(1.0, unknown_share(summary) +
-                          4 / static_cast<double>(std::max<std::uint64_t>(4, of.n_eff)));
-    const OutcomeRatios* before = of_posterior_.add(of.n_seen, alone, share);
+    // Of the noise rows share what so many rows have left open of it, counted as JudgedRows has it.
+    const double of_noise = 4 / static_cast<double>(std::max<std::uint64_t>(4, of.n_eff));
+    const double share = predictor_.unknown_share(model_->response(), summary) + of_noise;
+    const OutcomeRatios* before = of_posterior_.add(of.n_seen, alone, std::min(share, 1.0));
     if (before != nullptr) as_served_.add(*before);
     if (answer.use == OutcomeUse::kCheck) {
       one = given_others(*answer.posterior, asked, summary, reference, weight);
     }
+  } else if (answer.use == OutcomeUse::kCheck) {
+    as_served_.add(alone);
   }
   if (answer.use == OutcomeUse::kCheck) given_others_.add(one);
 }
@@ -68,7 +54,7 @@ OutcomeRatios Prequential::given_others(const Posterior& posterior, const Predic
   const double above = log_score_at(step);
   const double here = log_score_at(0);
   filter_.tell({(above - below) / (2 * step), (above - 2 * here + below) / (step * step), weight});
-  return ratios(given, y, reference);
+  return std::isnan(here) ? ratios(summary, y, reference) : ratios(given, y, reference);
 }
 
 OutcomeRatios Prequential::ratios(const PredictiveSummary& summary, double y,

@@ -115,6 +115,9 @@ TEST_F(GivenOutcomes, OfALinearModelAreAsLikelyAsAllAtOnce) {
   mean << 1, -2, 0.5;
   set(mean, covariance);
   posterior_->dispersion = 0.7;
+  posterior_->target_scale = 1.7;
+  posterior_->temperature = 0.5;
+  covariance *= 0.5 * 1.7 * 1.7;
   // Two memories differ, and answers are averaged over them.
   posterior_->average.clear();
   const VectorXd one = 0.5 * normals(8, kFeatures);

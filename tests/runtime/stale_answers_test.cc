@@ -162,6 +162,37 @@ TEST(StaleAnswers, ButNotThatTheirNoiseIsAnother) {
   EXPECT_EQ(alarms, 10);
 }
 
+// Sorted by a category, each of 400 rows at once: log y has an effect of its own in each, and noise
+// of sd 2. Of what is not known of a new one next to nothing is of y's variance, and half of log
+// y's.
+TEST(StaleAnswers, ACategoryOfALogNormalYIsNoAlarm) {
+  constexpr std::uint32_t kCategories = 10;
+  constexpr Index kEach = 400;
+  int alarms = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    EngineConfig config = small_config("log-normal", kCategories, 10'000);
+    config.score_predictions = true;
+    config.model.noise_variance = 0;
+    config.model.prior_precision = config.model.intercept_precision = 0;
+    Data data = linear_data(kCategories * kEach, kCategories, 0.0, seed);
+    const VectorXd effect = normals(seed + 3'000, kCategories);
+    const VectorXd z = normals(seed + 4'000, data.rows());
+    for (Index i = 0; i < data.rows(); ++i) {
+      data.x.row(i).setZero();
+      data.x(i, i / kEach) = 1;
+      data.y[i] = std::exp(3 + effect[i / kEach] + 2 * z[i]);
+    }
+    Keyed served(config);
+    bool alarm = false;
+    for (Index at = 0; at < data.rows(); at += kEach) {
+      take(served, data, at, at + kEach);
+      alarm = alarm || served.engine.provenance().reason == StatusReason::kPredictive;
+    }
+    alarms += alarm ? 1 : 0;
+  }
+  EXPECT_EQ(alarms, 0);
+}
+
 // An engine that becomes one of fewer rows is judged from there on.
 TEST(StaleAnswers, ARestoredPosteriorIsJudgedAnew) {
   EngineConfig config = scored_linear();
