@@ -82,7 +82,10 @@ void MemoryAverage::copy_from(const MemoryAverage& other) noexcept {
 
 void MemoryAverage::visit_state(StateVisitor& visitor) noexcept {
   visitor.values(rank_, own_);
-  if (visitor.restores()) rank_ = std::min(rank_, most_);  // whatever a damaged copy says
+  if (visitor.restores()) {  // whatever a damaged copy says
+    rank_ = std::min(rank_, most_);
+    if (!(std::isfinite(own_) && own_ >= 0)) own_ = 1;
+  }
   if (!any()) return;
   visitor.visit(shift_, dimension_);
   visitor.visit(directions_, std::size_t{dimension_} * rank_);
