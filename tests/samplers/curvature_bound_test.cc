@@ -48,9 +48,7 @@ class Rows {
     matrix_ = roots.asDiagonal() * matrix_ * roots.asDiagonal();
   }
 
-  double largest_eigenvalue() const {
-    return Eigen::SelfAdjointEigenSolver<Matrix>(matrix_).eigenvalues().maxCoeff();
-  }
+  double largest_eigenvalue() const { return symmetric_eigen(matrix_).eigenvalues().maxCoeff(); }
 
   // With steps that are `longer` times as long.
   void iterate(CurvatureBound& bound, int iterations, double longer = 1) const {

@@ -61,7 +61,7 @@ TEST(FactorAnalysis, beats_leading_eigenvectors_of_the_same_rank) {
     const Matrix covariance = with_factors(100 + seed, 12, 6);
     const Vector scale = covariance.diagonal().cwiseSqrt().cwiseInverse();
     const Matrix correlations = scale.asDiagonal() * covariance * scale.asDiagonal();
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(correlations);
+    const auto eigen = symmetric_eigen(correlations);
     const Matrix vectors =
         eigen.eigenvectors().rightCols(3) * eigen.eigenvalues().tail(3).cwiseSqrt().asDiagonal();
     Matrix leading = vectors * vectors.transpose();

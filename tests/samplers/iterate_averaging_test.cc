@@ -27,7 +27,7 @@ Law scalar_law(double rate, Index d) { return {rate * Matrix::Identity(d, d), Ma
 TEST(IterateAveragingLaw, exact_covariance_is_that_of_equation_34) {
   OwnedEstimates e = random_estimates(1, 4);
   e.noise = e.curvature;
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(e.curvature);
+  const auto eigen = symmetric_eigen(e.curvature);
   const Vector lambda = eigen.eigenvalues();
   const int window = 4000;
   e.minibatch_size = 1;
@@ -49,8 +49,7 @@ TEST(IterateAveragingLaw, exact_covariance_is_that_of_equation_34) {
 // Eq. 28 to 31: over a long run the covariance is A^-1 C A^-1 / (T S) whatever the rate.
 TEST(IterateAveragingLaw, long_windows_have_the_covariance_of_polyak_and_ruppert) {
   const OwnedEstimates e = random_estimates(2, 4);
-  const double largest =
-      Eigen::SelfAdjointEigenSolver<Matrix>(e.curvature).eigenvalues().maxCoeff();
+  const double largest = symmetric_eigen(e.curvature).eigenvalues().maxCoeff();
   const int window = 100'000;
   const Matrix expected =
       e.curvature.inverse() * e.noise * e.curvature.inverse() / (window * e.minibatch_size);
@@ -64,8 +63,7 @@ TEST(IterateAveragingLaw, long_windows_have_the_covariance_of_polyak_and_ruppert
 
 TEST(IterateAveragingRate, is_the_largest_eigenvalue_inverted_or_what_is_given) {
   const OwnedEstimates e = random_estimates(3, 6);
-  const double largest =
-      Eigen::SelfAdjointEigenSolver<Matrix>(e.curvature).eigenvalues().maxCoeff();
+  const double largest = symmetric_eigen(e.curvature).eigenvalues().maxCoeff();
   for (const double given : {0.0, 0.5 / largest, 3.0 / largest}) {
     Memory memory;
     SamplerConfig config;

@@ -115,7 +115,7 @@ Moments sampled(const char* name, const SamplerConfig& config, int steps) {
     second += z * z.transpose() / steps;
   });
   const Matrix covariance = second - sum * sum.transpose();
-  return {sum, Eigen::SelfAdjointEigenSolver<Matrix>(covariance).eigenvalues()};
+  return {sum, symmetric_eigen(covariance).eigenvalues()};
 }
 
 // Computed steps promise 5 %; another 5 % for C and A that change with theta, and for 4e5 moves at

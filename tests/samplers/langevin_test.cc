@@ -35,7 +35,7 @@ Vector relative_variances(const Law& law, const OwnedEstimates& e, double temper
   }
   const Matrix root = e.curvature.llt().matrixL();
   const Matrix whitened = root.transpose() * sigma.topLeftCorner(d, d) * root;
-  return Eigen::SelfAdjointEigenSolver<Matrix>(e.n / temperature * whitened).eigenvalues();
+  return symmetric_eigen(e.n / temperature * whitened).eigenvalues();
 }
 
 // No variance is off by more than kStepBias; for sgld-p the worst is exactly that. The eigenvalues

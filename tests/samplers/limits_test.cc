@@ -38,8 +38,7 @@ TEST_P(Limits, calibrated_without_noise_is_the_closed_form) {
 TEST_P(Limits, calibrated_with_noise_is_the_closed_form) {
   OwnedEstimates e = random_estimates(1, d);
   const double share = e.n / e.minibatch_size;
-  const double least =
-      Eigen::GeneralizedSelfAdjointEigenSolver<Matrix>(e.noise, e.curvature).eigenvalues()[0];
+  const double least = generalized_eigenvalues(e.noise, e.curvature)[0];
   e.noise *= 4.9 / (share * least);  // the least direction has 4.9 A
   const Law law = *law_of(Calibrated::kName, with_tau(5), e);
   const Matrix expected = 2.0 * (6.0 * e.curvature + share * e.noise).inverse();
@@ -51,8 +50,7 @@ TEST_P(Limits, calibrated_with_noise_is_the_closed_form) {
 TEST_P(Limits, calibrated_injects_no_noise_where_minibatches_bring_as_much) {
   OwnedEstimates e = random_estimates(1, d);
   const double share = e.n / e.minibatch_size;
-  const double least =
-      Eigen::GeneralizedSelfAdjointEigenSolver<Matrix>(e.noise, e.curvature).eigenvalues()[0];
+  const double least = generalized_eigenvalues(e.noise, e.curvature)[0];
   e.noise *= 5.1 / (share * least);
   const Law law = *law_of(Calibrated::kName, with_tau(5), e);
   const Law bare = *law_of(Calibrated::kName, with_tau(0), e);
@@ -60,7 +58,7 @@ TEST_P(Limits, calibrated_injects_no_noise_where_minibatches_bring_as_much) {
   EXPECT_EQ(law.injected, Matrix::Zero(d, d));
   const Matrix root = e.curvature.llt().matrixL();
   const Matrix rates = root.transpose() * law.h * root;
-  EXPECT_LE(Eigen::SelfAdjointEigenSolver<Matrix>(rates).eigenvalues()(d - 1), 2.0 / 6.0);
+  EXPECT_LE(symmetric_eigen(rates).eigenvalues()(d - 1), 2.0 / 6.0);
 }
 
 TEST_P(Limits, calibrated_covariance_is_the_posterior_for_every_curvature_and_noise) {
@@ -84,8 +82,7 @@ TEST_P(Limits, calibrated_covariance_is_the_posterior_also_for_singular_noise) {
       EXPECT_LT(relative_difference(stationary(law, e), posterior), 1e-9) << rank << ' ' << tau;
       const Matrix root = e.curvature.llt().matrixL();
       const Matrix rates = root.transpose() * law.h * root;
-      EXPECT_LE(Eigen::SelfAdjointEigenSolver<Matrix>(rates).eigenvalues()(d - 1),
-                2.0 / (1.0 + tau) * (1 + 1e-12));
+      EXPECT_LE(symmetric_eigen(rates).eigenvalues()(d - 1), 2.0 / (1.0 + tau) * (1 + 1e-12));
     }
   }
 }
@@ -171,7 +168,7 @@ TEST_P(Limits, constant_sgd_rates_are_the_printed_ones) {
 
 // KL of the Ornstein-Uhlenbeck limit, Sigma A + A Sigma = (rate / S) C, against the posterior.
 double continuous_kl(double rate, const OwnedEstimates& e) {
-  const Eigen::SelfAdjointEigenSolver<Matrix> a(e.curvature);
+  const auto a = symmetric_eigen(e.curvature);
   const Matrix& basis = a.eigenvectors();
   Matrix sigma = rate / e.minibatch_size * basis.transpose() * e.noise * basis;
   for (Index j = 0; j < sigma.cols(); ++j) {

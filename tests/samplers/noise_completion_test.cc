@@ -18,9 +18,8 @@ SamplerConfig with_step_size(double step_size) {
 double threshold(const Vector& shape, const OwnedEstimates& e) {
   const Matrix metric = 0.5 * (e.curvature + e.n / e.minibatch_size * e.noise);
   const Vector root = shape.cwiseSqrt();
-  return 1.0 / Eigen::SelfAdjointEigenSolver<Matrix>(root.asDiagonal() * metric * root.asDiagonal())
-                   .eigenvalues()
-                   .maxCoeff();
+  return 1.0 /
+         symmetric_eigen(root.asDiagonal() * metric * root.asDiagonal()).eigenvalues().maxCoeff();
 }
 
 struct Case {

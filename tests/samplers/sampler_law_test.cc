@@ -66,7 +66,7 @@ std::vector<double> simulated_kls(const Process& process, int steps, int simulat
       process.covariance - process.transition * process.covariance * process.transition.transpose();
   // The noise of a position is that of its velocity, so four numbers drive all M: the other
   // eigenvalues, which come first, are zero.
-  const Eigen::SelfAdjointEigenSolver<Matrix> eigen(drive);
+  const auto eigen = symmetric_eigen(drive);
   EXPECT_LT(eigen.eigenvalues().head(M - 4).cwiseAbs().sum(), 1e-9 * eigen.eigenvalues().sum());
   const Eigen::Matrix<double, M, 4> root =
       eigen.eigenvectors().rightCols(4) *

@@ -96,8 +96,7 @@ TEST(ReverseKlSgdLimits, singular_noise_gets_the_rate_that_curvature_allows) {
   OwnedEstimates e = random_estimates(8, 5);
   e.noise = random_singular(9, 5, 2);
   const double rate = law_of(ReverseKlSgd::kName, SamplerConfig{}, e)->h(0, 0);
-  const double largest =
-      Eigen::SelfAdjointEigenSolver<Matrix>(e.curvature).eigenvalues().maxCoeff();
+  const double largest = symmetric_eigen(e.curvature).eigenvalues().maxCoeff();
   EXPECT_NEAR(rate * largest, 1.0, 0.03);
 }
 

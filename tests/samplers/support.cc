@@ -26,10 +26,19 @@ double relative_difference(const Matrix& a, const Matrix& b) {
   return (a - b).cwiseAbs().maxCoeff() / (b.cwiseAbs().maxCoeff() + 1e-300);
 }
 
+Eigen::SelfAdjointEigenSolver<Matrix> symmetric_eigen(const Matrix& matrix) {
+  return Eigen::SelfAdjointEigenSolver<Matrix>(matrix);
+}
+
+Vector generalized_eigenvalues(const Matrix& a, const Matrix& b) {
+  return Eigen::GeneralizedSelfAdjointEigenSolver<Matrix>(a, b).eigenvalues();
+}
+
+double spectral_radius(const Matrix& matrix) { return matrix.eigenvalues().cwiseAbs().maxCoeff(); }
+
 double gaussian_kl(const Matrix& sigma, const Matrix& precision, const Vector& m) {
   const Matrix root = precision.llt().matrixL();
-  const Vector eigenvalues =
-      Eigen::SelfAdjointEigenSolver<Matrix>(root.transpose() * sigma * root).eigenvalues();
+  const Vector eigenvalues = symmetric_eigen(root.transpose() * sigma * root).eigenvalues();
   double kl = 0.5 * (root.transpose() * m).squaredNorm();
   for (const double lambda : eigenvalues) kl += 0.5 * (lambda - 1.0 - std::log(lambda));
   return kl;

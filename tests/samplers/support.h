@@ -51,6 +51,11 @@ Matrix random_singular(std::uint64_t seed, Index d, Index rank);
 
 double relative_difference(const Matrix& a, const Matrix& b);
 
+// Compiled once: each is some seconds' work wherever its solver is instantiated.
+Eigen::SelfAdjointEigenSolver<Matrix> symmetric_eigen(const Matrix& matrix);
+Vector generalized_eigenvalues(const Matrix& a, const Matrix& b);  // of A v = lambda B v
+double spectral_radius(const Matrix& matrix);
+
 // KL(N(m, Sigma) || N(0, precision^-1)), without loss of digits near 0.
 double gaussian_kl(const Matrix& sigma, const Matrix& precision, const Vector& m);
 double gaussian_kl(const Matrix& sigma, const Matrix& precision);

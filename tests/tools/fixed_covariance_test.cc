@@ -58,7 +58,7 @@ TEST(FixedCovariance, AgreesWithTheSeriesItselfWhereDirectionsAreCoupled) {
   for (Eigen::Index i = 0; i < 5; ++i) {
     for (Eigen::Index j = 0; j < 5; ++j) move(i, j) = std::cos(2.0 * double(i) + 7.0 * double(j));
   }
-  move *= std::sqrt(0.9995) / move.eigenvalues().cwiseAbs().maxCoeff();
+  move *= std::sqrt(0.9995) / spectral_radius(move);
   const auto map = [&](const MatrixXd& s) {
     return std::optional<MatrixXd>(a + move * s * move.transpose());
   };

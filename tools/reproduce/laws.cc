@@ -133,10 +133,14 @@ VectorXd autocorrelation_times(const Law& law, const MatrixXd& curvature, const 
   return (2.0 * sum.cwiseQuotient(sigma.diagonal())).array() - 1.0;
 }
 
+double spectral_radius(const MatrixXd& matrix) {
+  return matrix.eigenvalues().cwiseAbs().maxCoeff();
+}
+
 double relaxation(const Law& law, const MatrixXd& curvature) {
   const MatrixXd transition =
       MatrixXd::Identity(curvature.rows(), curvature.cols()) - law.preconditioner * curvature;
-  const double radius = transition.eigenvalues().cwiseAbs().maxCoeff();
+  const double radius = spectral_radius(transition);
   return radius < 1 ? -1.0 / std::log(radius) : std::numeric_limits<double>::infinity();
 }
 

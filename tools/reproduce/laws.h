@@ -61,6 +61,9 @@ Eigen::MatrixXd continuous_covariance(const Law& law, const Told& at_mode);
 Eigen::VectorXd autocorrelation_times(const Law& law, const Eigen::MatrixXd& curvature,
                                       const Eigen::MatrixXd& sigma);
 
+// The largest modulus of an eigenvalue.
+double spectral_radius(const Eigen::MatrixXd& matrix);
+
 // Steps in which the slowest mode falls to 1/e; infinity when it does not.
 double relaxation(const Law& law, const Eigen::MatrixXd& curvature);
 

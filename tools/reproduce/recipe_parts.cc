@@ -1,6 +1,5 @@
 #include "windhover/tools/reproduce/recipe_parts.h"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <numeric>
 
@@ -237,8 +236,6 @@ double Recursion::squares_time() const {
   return 2 * sum[0] - 1;
 }
 
-double Recursion::relaxation() const {
-  return -1 / std::log(f_.eigenvalues().cwiseAbs().maxCoeff());
-}
+double Recursion::relaxation() const { return -1 / std::log(spectral_radius(f_)); }
 
 }  // namespace windhover::reproduce
