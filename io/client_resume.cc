@@ -110,7 +110,8 @@ Status ClientStream::find_missing() {
     from = std::max(from, beginning_.sequence);
   }
   const std::uint64_t kept = frames_.first_kept(next_sequence_);
-  // Of a drawn producer nobody can miss what was never acknowledged: it was refused, and said so.
+  // A drawn producer's rows that were never acknowledged are not missing: they were refused, and
+  // the client was told.
   const bool had_rows = account_.totals().accepted + account_.totals().duplicate > 0;
   if (from >= kept || (is_passing(options_.producer) && !had_rows)) return send_again(from);
   missing_ = {from, kept - from};
@@ -175,7 +176,8 @@ Status ClientStream::leave_before(std::uint64_t sequence) {
                         producer_.next());
   }
   std::uint64_t lost = sequence - missing_.first;
-  // Of a drawn one all that was acknowledged is in totals(); the rest was refused, and said so.
+  // All acknowledged rows of a drawn producer are in totals(); the rest was refused, and the client
+  // was told.
   if (is_passing(options_.producer))
     lost = std::min(lost, account_.totals().accepted + account_.totals().duplicate);
   account_.totals().lost += lost;

@@ -23,7 +23,7 @@ class ClientSocket {
 
   // kUnavailable: nobody listens there; kTimeout; kInvalidArgument: no such host; kIoError. `why`
   // then says so in words.
-  // Of TLS also kNotPermitted: the certificate of the other side is not good.
+  // With TLS also kNotPermitted: the certificate of the other side is not good.
   Status connect(const Address& address, std::chrono::milliseconds timeout, std::string& why,
                  const ClientTlsOptions& tls = {});
   void close() noexcept;

@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// Of another instance nothing is known: it may have none of the rows that the last one accepted.
-// The same one with fewer rows than before has lost some, perhaps of others.
+// Another instance may have none of the rows that the last one accepted. The same one with fewer
+// rows than before has lost some, perhaps other clients' rows.
 std::uint64_t ClientStream::Instance::lost(std::uint64_t id_before, std::uint64_t head_before,
                                            std::uint64_t head) {
   std::uint64_t rows = 0;

@@ -76,7 +76,7 @@ struct ObserveTotals {
   std::uint64_t frames_acknowledged = 0;
   std::uint64_t head = 0;           // of the newest acknowledgement
   std::uint64_t producer_next = 0;  // likewise, or of the last connecting
-  // Of the acknowledged rows, oldest first, those that the server has said are on its disk.
+  // How many of the acknowledged rows, oldest first, the server has said are on its disk.
   std::uint64_t durable = 0;
   // Rows acknowledged before the server lost them. Sent again, from what is kept here or after
   // go_back(); in the latter case they count in `sent` again.

@@ -31,7 +31,7 @@ void read_keys(const KeyList& keys, int field, std::span<std::string_view> out) 
 // Each writes one response with its length prefix to the beginning of `out` and returns the bytes
 // written; 0, and nothing written, when they do not fit.
 std::size_t encode(std::uint64_t id, const WelcomeReply& reply, std::span<std::byte> out) noexcept;
-// Of an Outcome an OutcomeResult.
+// The acknowledgement of an Outcome is written as OutcomeResult.
 std::size_t encode(const ObserveAckReply& reply, std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const PredictReply& reply, std::span<std::byte> out) noexcept;
 std::size_t encode(std::uint64_t id, const PosteriorReply& reply,

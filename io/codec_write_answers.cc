@@ -11,7 +11,7 @@
 namespace windhover {
 namespace {
 
-// Of PosteriorSummaryResult, from field 2 on.
+// The columns of PosteriorSummaryResult, from field 2 on.
 constexpr double ParameterSummary::*kColumns[] = {&ParameterSummary::mean,
                                                   &ParameterSummary::mode,
                                                   &ParameterSummary::sd,

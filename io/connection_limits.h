@@ -39,7 +39,7 @@ struct OwnLimits {
   std::optional<std::uint64_t> connections;
   std::optional<std::uint64_t> producers;
 
-  // Of each that is not said, what `others` say.
+  // These limits; each that is not given is taken from `others`.
   OwnLimits or_of(const OwnLimits& others) const noexcept {
     OwnLimits all = *this;
     for (const Member limit : kAll) {
@@ -47,7 +47,8 @@ struct OwnLimits {
     }
     return all;
   }
-  // Of each the larger, where both are said; 0 is the largest.
+  // For each limit the larger of the two, where 0 (no limit) is the largest; the one that is given
+  // where the other is not.
   OwnLimits larger_of(const OwnLimits& others) const noexcept {
     OwnLimits all = or_of(others);
     for (const Member limit : kAll) {

@@ -28,9 +28,9 @@ class Crowd {
     std::ranges::sort(addresses_);
   }
 
-  // Of who gives a place up first: those of the address with the largest number. Where only few are
-  // all are alike: who makes two connections at once is no crowd beside strangers of many
-  // addresses. O(log n).
+  // How crowded an address is: strangers of the address with the largest number give up their place
+  // first. Addresses with few strangers count alike: two connections at once are no crowd beside
+  // strangers of many addresses. O(log n).
   std::size_t at(std::uint64_t address) const noexcept {
     return std::max(few_, std::ranges::equal_range(addresses_, address).size());
   }

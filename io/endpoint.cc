@@ -17,8 +17,8 @@ using std::chrono::nanoseconds;
 // After a fault, which may come again at once.
 constexpr auto kFaultPause = milliseconds(10);
 
-// Of rows whose key has timed out, of every model that takes rows here, some. True: there may be
-// more.
+// Settles some of the rows whose key has timed out, of each model that takes rows here. True: there
+// may be more.
 bool settle_some(std::span<const ModelContext> models, ServerState& state) noexcept {
   bool more = false;
   for (const ModelContext& model : models) {

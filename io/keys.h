@@ -14,7 +14,8 @@ static_assert(kMaxKeyBytes == 64);
 inline constexpr std::string_view kNoKeys =
     "the server keeps no keys: labels.pending, how many may wait for their outcome, is 0";
 
-// Of others a server would close the connection, or refuse them. `keys`: texts.
+// Whether a server would take all of these keys: for others it closes the connection or refuses
+// them. `keys`: a range of texts.
 template <class Keys>
 bool are_keys(const Keys& keys) noexcept {
   return std::ranges::all_of(keys, [](std::string_view key) {

@@ -30,7 +30,7 @@ class OutgoingReplies {
   }
 
   ReplyBuffer& buffer() noexcept { return buffer_; }
-  // Of the write that is under way.
+  // The memory for the handler of the write that is under way.
   HandlerMemory& memory() noexcept { return memory_; }
   bool is_under_way() const noexcept { return under_way_; }
 

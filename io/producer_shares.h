@@ -21,7 +21,7 @@ constexpr bool is_passing(std::uint64_t producer) noexcept {
 }
 // Whose a producer is.
 struct ProducerOwner {
-  // Of a table of so many places it may have at most so many.
+  // How many producers it may have in a table of `places` places.
   std::size_t most_of(std::size_t places) const noexcept {
     if (identity == 0) return SIZE_MAX;
     return static_cast<std::size_t>(most > 0 ? most : (places + 1) / 2);
@@ -54,7 +54,8 @@ struct ProducerEntry {
   std::uint64_t frames = 0;         // `next` is on disk once the log has so many frames there
   ProducerClaims* owner = nullptr;  // the live connection that speaks for it
   std::int64_t heard_ns = 0;        // when it did so last
-  // Of passing ones that nobody speaks for: in the order of all, and in that of their share.
+  // The neighbours of a passing producer that nobody speaks for: in the order of all, and in the
+  // order of its share.
   std::array<Neighbours, 2> silent{};
   std::uint32_t share = 0;  // whose it is
 };

@@ -89,7 +89,8 @@ class ProducerTable {
   // claim too many.
   Refusal may_speak(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
                     std::int64_t now_ns) const noexcept;
-  // Of kTableFull: how many the table holds, or as many as the identity may have if it is that.
+  // The number that goes with kTableFull: how many producers the table holds, or how many the
+  // identity may have where that is the limit.
   std::size_t limit(std::uint64_t producer, const ProducerClaims& claims) const noexcept;
 
   // Rows have been judged: the producer is known from now on, and the connection speaks for it,

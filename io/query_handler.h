@@ -49,7 +49,7 @@ class QueryHandler {
   // Before use, where long questions are answered in pieces: with a reader for these alone.
   void set_reader_in_pieces(Reader reader) noexcept { reader_in_pieces_ = reader; }
 
-  // Of the model's newest answer.
+  // Provenance of the model's newest answer.
   Status provenance(Provenance& provenance) noexcept;
   // What it will cost, see QuestionCost. O(1).
   std::int64_t cost(const RequestView& request) const noexcept;
@@ -100,7 +100,7 @@ class QueryHandler {
                      std::span<std::byte> out) noexcept;
   std::size_t take_checkpoint(std::uint64_t id, std::uint64_t number,
                               std::span<std::byte> out) noexcept;
-  // Of a Predict, with the number that helps.
+  // Refuses a Predict, with the number that helps the client to mend it.
   std::size_t refuse_question(std::uint64_t id, Status reason, std::span<std::byte> out) noexcept;
   std::size_t refuse(std::uint64_t id, Status reason, std::uint64_t number,
                      std::span<std::byte> out) noexcept;

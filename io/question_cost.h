@@ -37,7 +37,7 @@ struct QuestionCost {
   // little longer than one.
   std::uint32_t rows_together = 1;
 
-  // Of one row of this question.
+  // The cost of one row of this question.
   std::int64_t of_row(const PredictQuery& query) const noexcept;
   std::int64_t of(const PredictQuery& query) const noexcept {
     return kFrameNs + query.rows * of_row(query);

@@ -64,8 +64,8 @@ struct WelcomeReply {
   std::uint64_t schema_fingerprint = 0;
 };
 
-// Of an Observe, or of an Outcome. Those of Observes of one producer merge while the peer does not
-// read, so the list of refused rows is bounded.
+// The answer to an Observe or an Outcome. Acknowledgements of one producer's Observes merge while
+// the peer does not read, so the list of refused rows is bounded.
 struct ObserveAckReply {
   static constexpr std::size_t kMaxListed = 64;
   static constexpr std::uint32_t kWholeFrame = UINT32_MAX;

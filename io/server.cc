@@ -11,7 +11,8 @@
 namespace windhover {
 namespace {
 
-// Of connections, and of those between HTTP and the observe endpoint; the rest are files.
+// Descriptors for connections, and for those between HTTP and the observe endpoint; the rest are
+// files.
 std::size_t most_descriptors(const ServerLayout& layout, const ServerConfig& config) noexcept {
   constexpr std::size_t kOthers = 64;
   const std::size_t sessions = config.max_sessions + kOperatorSessions;

@@ -24,8 +24,8 @@ inline constexpr std::size_t kMaxModels = 4096;  // of one server
 struct AddedModelsConfig {
   std::uint64_t memory_bytes = 0;  // of all of them together: engines, producers, logs
   std::uint32_t max_models = 16;
-  // Of the largest: sessions and scratch have the size for it from the start. 0: no more than the
-  // models have that the server is created with.
+  // Parameters of the largest model that may be added: sessions and scratch have the size for it
+  // from the start. 0: as many as the largest model that the server is created with.
   std::uint32_t max_parameters = 0;
 
   bool enabled() const noexcept { return memory_bytes > 0; }
@@ -86,10 +86,10 @@ struct ServerConfig {
   std::uint64_t instance_id = 0;
 };
 
-// Of the engine's max_readers the server takes kServerReaders, and with HTTP kHttpReaders more: on
-// each endpoint one for questions and one for long ones. And of max_watchers, or of max_readers
-// where there are no more, kServerWatchers and kHttpWatchers: one to page through draws, on the
-// query endpoint PagingTable::kMost.
+// How many of the engine's max_readers the server takes: kServerReaders, and with HTTP kHttpReaders
+// more; on each endpoint one for questions and one for long ones. It takes kServerWatchers and
+// kHttpWatchers of max_watchers, or of max_readers where there are no more: one to page through
+// draws, on the query endpoint PagingTable::kMost.
 inline constexpr std::uint32_t kServerReaders = 4;
 inline constexpr std::uint32_t kServerWatchers = 5;
 inline std::uint32_t readers_of(const ServerConfig& config) noexcept {

@@ -135,7 +135,8 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   ModelPlace& place = layout.models[index];
   ServedModel& model = place.served;
   Engine& engine = *hosted.engine;
-  // Of the hash of producers, of this start and, unless the host gives one, of the history.
+  // Numbers for the hash of producers, for this start and, unless the host gives one, for the
+  // history.
   const Result<std::uint64_t> seed = random_instance_id();
   const Result<std::uint64_t> start = random_instance_id();
   const Result<std::uint64_t> instance = random_instance_id();

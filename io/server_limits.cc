@@ -65,8 +65,8 @@ Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcep
   return limits;
 }
 
-// Of as many draws as an engine keeps by default, in pages of the size that the others have, and
-// with as many keys as a frame can bring.
+// Limits of an added model: as many draws as an engine keeps by default, in pages of the size that
+// the others have, and as many keys as a frame can bring.
 void include_added(Limits& limits, const AddedModelsConfig& added) noexcept {
   limits.max_keys = std::max({limits.max_keys, limits.max_query_rows, keys_in_a_frame(limits)});
   if (added.max_parameters <= limits.described) return;

@@ -11,8 +11,8 @@ namespace windhover {
 namespace {
 
 constexpr std::size_t kReadBytes = 64 * 1024;  // a turn
-// Of questions: others wait for them. What has come in segments of 7 bytes keeps the kernel, which
-// lets their sender go on as well, for 0.3 ms in one go; 8 KiB for 0.6.
+// Bytes of questions a turn, fewer because others wait. Input that has come in segments of 7 bytes
+// keeps the kernel, which lets the sender go on as well, for 0.3 ms in one go; 8 KiB would for 0.6.
 constexpr std::size_t kQuestionBytes = 4 * 1024;
 constexpr std::int64_t kGraceNs = 10'000'000;  // without a byte, from a peer not long quiet
 

@@ -24,7 +24,7 @@ struct Credential {
     kAddress,      // it asks from there: no identity
   };
 
-  // Of an empty token or one of more than kLongestToken bytes, which no identity has: kNone.
+  // A token that is empty or longer than kLongestToken bytes, which no identity has, gives kNone.
   static constexpr std::size_t kLongestToken = 256;
   static Credential of_token(std::string_view token) noexcept;
   static Credential of_user(std::uint32_t uid) noexcept;
@@ -38,14 +38,14 @@ struct Credential {
   // socket its user.
   static Credential of_address(int descriptor) noexcept;
 
-  // Of an address: what tells it from others.
+  // Tells an address from others.
   std::uint64_t number() const noexcept {
     std::uint64_t number = 0;
     std::memcpy(&number, key.data(), sizeof number);
     return number;
   }
 
-  // Of an identity: stands for it where its key would be too long; not 0.
+  // Stands for an identity where its key would be too long; not 0.
   std::uint64_t owner_number() const noexcept {
     const std::uint64_t owner = number() ^ std::uint64_t{static_cast<std::uint8_t>(kind)} << 56;
     return owner == 0 ? 1 : owner;

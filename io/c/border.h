@@ -20,8 +20,8 @@ constexpr windhover_status to_c(Status status) noexcept {
   return static_cast<windhover_status>(status);
 }
 
-// Of a struct that the caller hands in: whether its init was called, for this library or an earlier
-// one. `first`: bytes of it in the first library that had it.
+// Whether the caller's struct was initialized by its init function, for this library or an earlier
+// one. `first`: the struct's size in the first library that had it.
 template <class T>
 windhover_status check_given(const T* given, std::size_t first = sizeof(T)) noexcept {
   if (given == nullptr || given->struct_size < first) return WINDHOVER_INVALID_ARGUMENT;
@@ -55,7 +55,7 @@ void begin(const T& defaults, T* to, std::size_t size, std::size_t first = sizeo
   if (size > 0) give(defaults, to);
 }
 
-// Of a pointer to results that may be NULL. `first`: the smallest size that they ever had.
+// Checks a pointer to results, which may be NULL. `first`: the smallest size that they ever had.
 template <class T>
 windhover_status check_wanted(const T* wanted, std::size_t first = sizeof(T)) noexcept {
   if (wanted == nullptr) return WINDHOVER_OK;

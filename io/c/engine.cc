@@ -199,7 +199,7 @@ uint64_t windhover_engine_head(const windhover_engine* engine) {
 windhover_status windhover_engine_observe(windhover_engine* engine, const double* features,
                                           size_t count, double target) {
   if (engine == nullptr || (features == nullptr && count > 0)) return WINDHOVER_INVALID_ARGUMENT;
-  // Of a model of sparse rows a dense one has no shape.
+  // A model of sparse rows knows no width that a dense row could have.
   if (engine->engine->config().model.max_nonzeros > 0) return WINDHOVER_WRONG_DIMENSION;
   return to_c(engine->engine->observe({features, count}, target));
 }

@@ -15,11 +15,11 @@ struct CheckpointProgress {
   std::atomic<std::uint64_t> met{0};        // the last of these that a checkpoint was taken for
   std::atomic<std::uint64_t> taken{0};
   std::atomic<std::uint64_t> failures{0};
-  // Of the newest: rows, when (the engine's clock), and how long it took.
+  // Rows of the newest checkpoint, when it was taken (the engine's clock), and how long it took.
   std::atomic<std::uint64_t> head{0};
   std::atomic<std::int64_t> taken_ns{0};
   std::atomic<std::int64_t> lasted_ns{0};
-  // Of the last one: kOk, or why there is none, and the errno.
+  // The state of the last attempt: kOk, or why there is no checkpoint, and the errno.
   std::atomic<Status> status{Status::kOk};
   std::atomic<int> error_number{0};
 

@@ -64,7 +64,7 @@ class CheckpointStore {
   // One by its number, verified.
   Result<CheckpointReader> open_one(std::uint64_t number) noexcept;
 
-  // Of the last begin() or finish() that failed.
+  // Why the last begin() or finish() failed.
   const Error& error() const noexcept { return error_; }
 
  private:

@@ -26,7 +26,7 @@ struct LogProgress {
   // of its own for each) are not more than this: they have a place in the log, whatever happens. So
   // a log that is full holds up who sends, and never a frame that a checkpoint waits for.
   std::atomic<std::uint64_t> room_until{0};
-  // Of the last commit: kOk, or what keeps the log from going on, and its errno.
+  // The state of the last commit: kOk, or what keeps the log from going on, and its errno.
   std::atomic<Status> status{Status::kOk};
   std::atomic<int> error_number{0};
 };

@@ -57,7 +57,7 @@ class Persistence final {
   // Before any thread is at work. In an error the number is an errno, or 0; the sentence names the
   // folder and lives as long as this. Allocates.
   Result<bool> open();
-  // Of the history: that of the folder, or a new one. Valid after open().
+  // The number of the history: the folder's, or a new one. Valid after open().
   std::uint64_t instance() const noexcept { return recovered_.instance; }
   // Rows that checkpoint and log together come to. Valid after open().
   std::uint64_t recovered_head() const noexcept { return recovered_.head; }
@@ -93,7 +93,7 @@ class Persistence final {
     std::uint64_t frames = 0;
     std::uint64_t head = 0;
   };
-  // Of the observe thread; from any thread.
+  // Wakes the observe thread; from any thread.
   struct WakeCall {
     void call() const noexcept {
       if (wake != nullptr) wake(context);

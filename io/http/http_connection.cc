@@ -56,7 +56,7 @@ void HttpConnection::begin(Stream&& socket, PlaceKind place) noexcept {
   read();
 }
 
-// Of what is being waited for.
+// How long what is being waited for may take.
 std::int64_t HttpConnection::allowed_ns() const noexcept {
   if (state_ == State::kLingering) return kLingerNs;
   if (state_ == State::kWaiting || state_ == State::kWriting || conversation_.has_head())

@@ -56,8 +56,8 @@ class HttpHandler {
   // Whether it asks what may be asked on a place kept for the status.
   static bool is_status(const HttpRequest& request) noexcept;
 
-  // Of a request whose head has come: whether who asks is over its limits, and the answer then. It
-  // pays for the bytes that have come.
+  // Whether the sender of a request whose head has come is over its limits, and the answer then.
+  // Charges for the bytes that have come.
   bool is_over_limits(const HttpRequest& request, HttpAnswer& refusal);
   // It is none, or one that is not answered: it is paid for as one of these bytes.
   void charge_broken(const HttpRequest& request);

@@ -17,17 +17,17 @@ struct JsonFault {
   std::string field;  // a JSON Pointer into the body (RFC 6901); empty: no one field
 };
 
-// Of a question that was refused, about this model.
+// Why a question about this model was refused.
 JsonFault fault_of(const v1::Predict& question, v1::Reason reason, const ServedModel& model);
 JsonFault fault_of(const v1::Draws& question, v1::Reason reason, const ServedModel& model);
-// Of rows that were refused: of one, or of all with ObserveAckReply::kWholeFrame.
+// Why rows were refused: one row, or all with ObserveAckReply::kWholeFrame.
 JsonFault fault_of(const v1::Observe& rows, std::uint32_t row, v1::Reason reason,
                    const ServedModel& model);
 
 // A reason in words, which hold whatever the request.
 const char* words_of(v1::Reason reason) noexcept;
 
-// Of a request whose arrays are not of one number of rows.
+// Which arrays of the request are not of one number of rows.
 JsonFault contradiction_in(const v1::Request& request);
 // How the rows of a question are not as long as the model's; no sentence: they are.
 JsonFault width_fault(const v1::Predict& question, const ModelLimits& limits);

@@ -27,7 +27,8 @@ bool has_weight(std::string_view parameters) noexcept {
   return true;
 }
 
-// Of Protobuf: these messages, each with its length in front.
+// Whether the parameters name the Protobuf that is written here: these messages, each with its
+// length in front.
 bool is_what_we_say(std::string_view parameters) noexcept {
   bool messages = false;
   bool delimited = false;

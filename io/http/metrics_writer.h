@@ -15,9 +15,10 @@ enum class MetricsFormat : std::uint8_t { kPrometheus, kOpenMetrics, kProtobuf }
 
 // As in Content-Type.
 std::string_view content_type_of(MetricsFormat format) noexcept;
-// Of those that the Accept header names with a weight that is not 0: the first of Protobuf, which
-// alone has native histograms, OpenMetrics, and the text of Prometheus, which is also what is given
-// where it names none. Prometheus names Protobuf where it is to keep native histograms.
+// The format to answer with, of those that the Accept header names with a weight that is not 0: the
+// first of Protobuf, which alone has native histograms, OpenMetrics, and the text of Prometheus,
+// which is also given where the header names none. Prometheus names Protobuf where it is to keep
+// native histograms.
 MetricsFormat format_for(std::string_view accept) noexcept;
 
 enum class MetricType : std::uint8_t { kGauge, kCounter, kHistogram, kInfo };

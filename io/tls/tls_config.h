@@ -15,9 +15,8 @@ struct TlsConfig {
   // ("cert:NAME"). Empty: none is asked for.
   std::string_view client_ca;
 
-  // Of OpenSSL's block, where the host gives it one; 0: enough for as many connections as there can
-  // be. With less, fewer: kTlsBaseBytes, and
-  // kTlsConnectionBytes each.
+  // Bytes of OpenSSL's block, where the host gives it one; 0: enough for as many connections as
+  // there can be. With less there are fewer: kTlsBaseBytes, and kTlsConnectionBytes for each.
   std::size_t memory_bytes = 0;
 
   bool enabled() const noexcept { return !certificate.empty(); }

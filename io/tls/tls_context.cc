@@ -37,7 +37,7 @@ Result<bool> TlsContext::read(const TlsConfig& config, TlsSettings& settings) no
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  // Of TLS 1.2; those of 1.3 are all of this kind.
+  // These are the ciphers of TLS 1.2; those of 1.3 are all of this kind.
   if (SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
     return failed("TLS", "OpenSSL has none of the ciphers");
   }

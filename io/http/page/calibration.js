@@ -153,7 +153,7 @@ export class CalibrationView {
     this.#table();
   }
 
-  // Of all models: those that learn from the same rows are compared.
+  // Compares the models that learn from the same rows; `states` holds all models.
   compare(states, name) {
     const own = states.find((s) => s.name === name);
     const leader = own?.follows || name;

@@ -93,7 +93,7 @@ function exactEffects(groups, [average, ...answers]) {
   return effects;
 }
 
-// Of each class, from draws [[theta, ...], ...] and the means.
+// The effects of the categories on each class, from draws [[theta, ...], ...] and the means.
 function drawnEffects(groups, stride, means, draws) {
   const effects = new Map();
   for (let block = 0; block < means.length; block += stride) {

@@ -26,15 +26,16 @@ function outcome(columns) {
   }
 }
 
-// Of a logarithm: what a change of it does to what it is of.
+// Models whose linear predictor is a logarithm: what a change of it does to the quantity itself.
 const kLogarithms = [
   "MODEL_KIND_LOG_NORMAL", "MODEL_KIND_POISSON", "MODEL_KIND_NEGATIVE_BINOMIAL", "MODEL_KIND_ZERO_INFLATED_POISSON",
 ];
 const factor = (columns) => (kLogarithms.includes(columns.welcome.model) ? " A change of 0.1 is about 10 % more." : "");
 
-// Of one parameter; `at` its place. Values are per unit of the field; the picture is of the column
-// as the server has it, where a schema has scaled numbers by their standard deviation. `effect`: that
-// of a category beside the others of its field, {mean, sd}, or undefined.
+// The entry of the parameter at place `at`. Values are per unit of the field; the picture is of the
+// column as the server has it, where a schema has scaled numbers by their standard deviation.
+// `effect`: the effect of a category compared with the others of its field, {mean, sd}, or
+// undefined.
 function entryOf(columns, result, at, effect) {
   const parameter = columns.parameters[at] ?? { name: `theta${at}`, scale: 1 };
   if (effect !== undefined) {

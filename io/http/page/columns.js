@@ -86,7 +86,7 @@ function encodeCategory(field, value, out) {
   } else if (value === kOther) {
     if (field.other === "column") out.set(field.first + listed, 1);
   } else {
-    // Of a field that is a number too, the text of that number.
+    // A number stands for the category whose text is that number.
     const place = field.categories.findIndex((text) => (typeof value === "number" ? Number(text) : text) === value);
     if (place >= 0) out.set(field.first + place, 1);
     else if (typeof value === "number" && field.other === "column") out.set(field.first + listed, 1);

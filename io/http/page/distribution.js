@@ -74,8 +74,9 @@ function cubic(x, z, m, i, at) {
   return [value, Math.max(0, slope / width)];
 }
 
-// Of counts: whole numbers, `most` at the most and equally far apart, between which lies what has more
-// than 0.5 % on either side. How probable more than each of them is gives the bars.
+// Edges of the bars of counts: at most `most` whole numbers, equally far apart, around the counts
+// that have more than 0.5 % on either side. The probability of more than each of them gives the
+// bars.
 export function countEdges(quantiles, most) {
   const [low, high] = [quantiles[0] - 1, quantiles.at(-1)];
   if (!Number.isFinite(low) || !Number.isFinite(high)) return [];

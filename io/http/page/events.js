@@ -66,7 +66,7 @@ function show() {
   there.forEach((item) => item.remove());
 }
 
-// Of this page.
+// Notes an event of this page.
 export function tell(model, text) {
   noted += 1;
   notes.unshift({ key: `page ${noted}`, order: noted, time: Date.now(), model, text });
@@ -74,7 +74,7 @@ export function tell(model, text) {
   show();
 }
 
-// Of the server, which knows what was before the page was opened.
+// Shows the events that the server keeps, which it knows from before the page was opened.
 export async function showEvents(model) {
   const { events } = await ask("/v1/events", { model });
   listed = events.map((e) => ({

@@ -10,8 +10,8 @@ const clocked = (hours) => Math.min(Math.max(Math.round(hours * 60), 0), kMinute
 const written = (days) => new Date(Math.round(days * kMinutes) * 60000).toISOString();
 const read = (text) => (text === "" ? null : Date.parse(text) / kDayMs);
 
-// Of an input: its type, the step of its slider (none: a share of the way), the value that its text
-// can say, and texts to and from values; "" is none.
+// How an input reads a number: its type, the step of its slider (none: a share of the way), the
+// value that its text can say, and the functions to text and back; "" is no value.
 const kReadings = {
   date: {
     type: "date", step: 1, round: Math.round,

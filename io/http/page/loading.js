@@ -9,7 +9,8 @@
     if (there) location.reload();
     else setTimeout(again, kAgainMs);
   };
-  // Of a module that another one imports, too: the one in the document is told of.
+  // A module that another one imports counts too: the error is reported for the one in the
+  // document.
   addEventListener("error", ({ target }) => {
     if (failed || !(target instanceof HTMLScriptElement || target instanceof HTMLLinkElement)) return;
     failed = true;

@@ -58,7 +58,7 @@ async function show(model) {
   return made;
 }
 
-// Of a field's value.
+// A field's value as text.
 function textOf(field, value) {
   return typeof value === "number" ? readingOf(field).text(value) : String(value ?? "not known").replace("\u0000", "");
 }

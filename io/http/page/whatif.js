@@ -72,7 +72,7 @@ export class WhatIf {
     }, kPauseMs);
   }
 
-  // Of what is filled in now; the chart stays that of the last answer.
+  // Says that what is filled in now has no answer; the chart stays that of the last answer.
   refuse(error) {
     if (this.columns.hashed) return;
     say(byId("whatif-now"), `No answer: ${error.message}.`);

@@ -25,7 +25,8 @@ def _is_count(y: NDArray[Any]) -> _Mask:
     return whole
 
 
-# Of a class only that it is a whole number: how many there are is the server's to know.
+# What a target may be. A class must be a whole number: how many classes there are only the server
+# knows.
 _DOMAINS: dict[int, Callable[[NDArray[Any]], Any]] = {
     pb.MODEL_KIND_LOGISTIC: lambda y: (y == 0) | (y == 1),
     pb.MODEL_KIND_POISSON: _is_count,

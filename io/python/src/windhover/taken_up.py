@@ -161,7 +161,7 @@ class TakenUp(Acknowledged):
             if not self._passing:
                 self.frames.begin_at_front()
         kept = self.frames.first_kept(self.next_sequence)
-        # Of a drawn producer nobody can miss what was never acknowledged: it was refused.
+        # A drawn producer's rows that were never acknowledged are not missing: they were refused.
         had_rows = self.totals.accepted + self.totals.duplicate > 0
         if at >= kept or (self._passing and not had_rows):
             return (yield from self._send_again(at))
