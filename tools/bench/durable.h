@@ -34,7 +34,7 @@ class KeptServer {
   Server& server() { return served_->server(); }
   // Seconds that one checkpoint took. RunError when there is none after kPatience.
   double checkpoint();
-  // Of the newest one's file.
+  // Size of the newest checkpoint's file.
   std::uint64_t checkpoint_bytes() const;
 
  private:

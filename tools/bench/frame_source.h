@@ -32,7 +32,8 @@ struct FrameBytes {
 
   double bytes_per_row() const;
   std::size_t begin(std::size_t frame) const { return frame == 0 ? 0 : ends[frame - 1]; }
-  // Of rows that are sequenced; producer below 2^14, sequence below 2^42.
+  // Numbers the rows of a frame. REQUIRES: `rows` were sequenced; producer below 2^14, sequence
+  // below 2^42.
   void set_sequence(std::size_t frame, std::uint64_t producer, std::uint64_t sequence);
 
   std::string bytes;

@@ -50,7 +50,7 @@ EngineConfig logistic(std::uint32_t dimension, const BenchOptions& options) {
   return config;
 }
 
-// Of an observation, at the machine's best.
+// Seconds that an observation would take at the machine's best.
 double limit_seconds(const EngineConfig& config, std::uint32_t dimension) {
   constexpr double kBudget = 0.05;
   const bool full = config.sampler.noise_structure == NoiseStructure::kFull;

@@ -51,9 +51,9 @@ MappedBlock filled(std::size_t count, double value) {
 // As many doubles, rounded up to the widest registers there are.
 std::size_t whole_registers(std::size_t count) { return (count + 7) / 8 * 8; }
 
-// Of the first processor: from the kernel, because sysconf() takes a virtual machine's last cache
-// for that of its host. 0: unknown.
-// Of data: index0 is the first, index1 that of instructions.
+// Size of the first processor's data cache: from the kernel, because sysconf() takes a virtual
+// machine's last cache for that of its host. 0: unknown. index0 is the first data cache, index1
+// that of instructions.
 std::size_t cache_bytes(int level) {
   constexpr std::array kIndices = {0, 2, 3};
   constexpr std::array kNames = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,

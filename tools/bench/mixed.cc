@@ -16,7 +16,7 @@ std::vector<QuestionKind> kinds(std::uint32_t features, std::uint32_t nonzeros) 
           {"status", status_frame(), 103}};
 }
 
-// Of a list the default, or its only value.
+// An option's only value; `otherwise` where it has none.
 std::uint32_t only(const char* option, const std::vector<std::uint32_t>& list,
                    std::uint32_t otherwise) {
   if (list.size() > 1) {

@@ -18,7 +18,7 @@ struct Case {
   double rate;  // rows a second, each model
 };
 
-// Of all models one block, as a host would have it.
+// All models in one block of memory, as a host would have them.
 class ServedModels {
  public:
   ServedModels(const BenchOptions& options, const Case& c) : dimension_(c.dimension) {
@@ -72,7 +72,7 @@ class ServedModels {
   Engine& engine(std::size_t i) { return *engines_[i]; }
   std::uint32_t features() const { return dimension_ - 1; }
   double start_seconds() const { return start_seconds_; }
-  // Of these, the system's for the block's memory, before anything lies in it.
+  // The part of start_seconds() in which the system provided the block's memory.
   double touch_seconds() const { return touch_seconds_; }
   std::size_t engine_bytes() const { return engine_bytes_; }
   double bytes_a_model() const {

@@ -115,7 +115,7 @@ void SamplerRig::make(Arena& arena) {
 // What the model takes, from a standard normal number.
 double SamplerRig::target(double normal) const {
   const Response response = model_->response();
-  // Of 1 trial.
+  // The rig's rows have 1 trial each.
   if (response == Response::kBinomial) return normal > 0 ? 1 : 0;
   return MicroRows::target(response, 0, normal, kClasses);
 }

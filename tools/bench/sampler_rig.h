@@ -51,7 +51,7 @@ class SamplerRig {
   void add_noise();
   void add_curvature();
   void refresh(Interlude* interlude = nullptr);
-  // Of this thread, that the newest refresh took: the first is the constructor's.
+  // Processor time of this thread that the newest refresh took: the first is the constructor's.
   double refresh_seconds() const { return refresh_seconds_; }
 
   // Whether a move draws normals: what the sampler's law says, so of samplers that have one.

@@ -47,8 +47,8 @@ class SparseRows {
 // the fastest of three.
 double descent_seconds(const SparseRows& rows, std::uint32_t features, SparseDescent::Rule rule);
 
-// Of one pass of Vowpal Wabbit's plain SGD, by the clock on the wall, which is that of its reading
-// the file too; NaN where there is no program `vw`.
+// Seconds that one pass of Vowpal Wabbit's plain SGD takes by the clock on the wall, its reading of
+// the file included; NaN where there is no program `vw`.
 double vowpal_wabbit_seconds(const SparseRows& rows, std::uint32_t features);
 
 }  // namespace windhover

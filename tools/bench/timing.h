@@ -18,7 +18,8 @@
 
 namespace windhover {
 
-// Of a few values: the greatest that at most a share p of them lies below. NaN of none.
+// The quantile of a few values: the greatest that at most a share p of them lies below. NaN of
+// none.
 inline double quantile(std::vector<double> values, double p) {
   if (values.empty()) return std::nan("");
   const auto at = static_cast<std::ptrdiff_t>(p * static_cast<double>(values.size() - 1));

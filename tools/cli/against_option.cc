@@ -16,7 +16,7 @@ void show_category_effects(const nlohmann::ordered_json& effects, IntervalPlot& 
   for (const auto& effect : effects["effects"]) {
     const std::string name = effect["name"];
     const std::string above = effect["above"];
-    // Of several classes the name of a class stands before both.
+    // With several classes the name of a class stands before both.
     std::erase_if(plot.intervals, [&](const Interval& interval) {
       return interval.name == above || interval.name.ends_with(": " + above);
     });

@@ -43,7 +43,7 @@ struct Health {
   Provenance provenance;
 };
 
-// Of the model that is named, or of all.
+// The health of the model that is named, or of all.
 std::vector<Health> ask(const ServerOptions& server) {
   Client client;
   connect_or_throw(client, server);

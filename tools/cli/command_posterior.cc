@@ -160,7 +160,8 @@ void plot_posterior(const PosteriorOptions& o, const Parameters& parameters,
   draw_intervals(plot, o.plot);
 }
 
-// Of a stream that drifts: which parameters the newest rows would have others, the farthest first.
+// Prints, where the stream drifts, the parameters whose newest rows disagree most, the farthest
+// first.
 void print_moved(const std::vector<std::string>& names,
                  const std::vector<ParameterSummary>& summaries, const Provenance& provenance) {
   constexpr std::size_t kMost = 5;

@@ -235,7 +235,7 @@ std::string zsh_completion(const CLI::App& program) {
     for (const CLI::App* each : below) {
       names += "\n      " +
                shell_quoted(each->get_name() + ":" + zsh_text(each->get_description(), false));
-      // Of a companion the file's name, which zsh looks for where it found this one.
+      // A companion is called by its file's name, which zsh looks for where it found this one.
       calls += is_companion(*each)
                    ? fmt::format("\n      {0}) (( $+functions[_{1}] )) && _{1} ;;",
                                  each->get_name(), page_name(*each))

@@ -42,8 +42,8 @@ std::string table_of(const ordered_json& parameters) {
   return out;
 }
 
-// Of a target that may be another kind of thing than it was taken for: beside the numbers that are
-// of it.
+// A note for a target that may be another kind of thing than it was taken for; it stands beside the
+// numbers for that target.
 std::string hint_of(const ordered_json& result) {
   if (!result.contains("file") || !result["file"]["target"].contains("hint")) return "";
   const ordered_json& target = result["file"]["target"];

@@ -14,7 +14,7 @@ struct Interval {
   double upper = 0;
 };
 
-// Of coefficients in units of their columns, drawn on one axis.
+// The axis label for coefficients in units of their columns.
 inline constexpr const char* kEffectLabel =
     "effect of one sd of a number, or of a category, with its 90 % interval";
 // Where the categories of a field are told beside one another.

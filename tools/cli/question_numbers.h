@@ -10,9 +10,9 @@
 
 namespace windhover {
 
-// Of texts such as "1,2.5,nan": a row each, dense; a server of sparse rows gets what is not 0 in
-// them. "nan": the row lacks that feature, where the server's schema lets it. UserError for what is
-// no number, and for more or fewer of them than the server's model has features.
+// Rows from texts such as "1,2.5,nan", each a dense row; a server of sparse rows gets what is not 0
+// in them. "nan": the row lacks that feature, where the server's schema lets it. UserError for what
+// is no number, and for more or fewer of them than the server's model has features.
 QuestionRows from_vectors(const std::vector<std::string>& vectors, const v1::Welcome& welcome);
 
 }  // namespace windhover

@@ -31,8 +31,8 @@ struct CategoryGroup {
   std::string above;  // what is taken off each, for display
   std::optional<std::size_t>
       against;  // that place in the group; nothing: the average of those listed
-  // Of each place, what its rows have beside its own column: products with the categories of other
-  // fields, of an average of those listed. Empty: the field is crossed with none.
+  // For each place, what its rows have beside its own column: products with the categories of other
+  // fields, each an average of those listed. Empty: the field is crossed with none.
   std::vector<Weights> crossed = {};
 
   // Likewise, as weights of the columns, which sum to 1.
@@ -62,16 +62,16 @@ struct CategoryEffect {
 // Answers to dense rows of `base.size()` features each, one after the other.
 using AskRows = std::function<std::vector<PredictiveSummary>(std::span<const double>)>;
 
-// Of a model with one linear predictor: exact, by the second difference of its variance along the
-// contrast, c'Pc = (v(b + c) + v(b - c)) / 2 - v(b) with b the row of an average category of each
-// group and `base` elsewhere. Asks for up to `most_rows` >= 3 at a time, 2 a category and one more,
-// and numbers of one effect are of one answer.
+// Effects in a model with one linear predictor: exact, by the second difference of its variance
+// along the contrast, c'Pc = (v(b + c) + v(b - c)) / 2 - v(b) with b the row of an average category
+// of each group and `base` elsewhere. Asks for up to `most_rows` >= 3 at a time, 2 a category and
+// one more, and numbers of one effect come from one answer.
 std::vector<CategoryEffect> exact_category_effects(const std::vector<CategoryGroup>& groups,
                                                    std::span<const double> base,
                                                    std::size_t most_rows, const AskRows& ask);
 
-// Of `means` with blocks of `stride` parameters each, and their spread in the draws, one draw after
-// the other: known to within 1 / sqrt(2 draws).
+// Effects from `means` with blocks of `stride` parameters each, and their spread in the draws, one
+// draw after the other: known to within 1 / sqrt(2 draws).
 std::vector<CategoryEffect> drawn_category_effects(const std::vector<CategoryGroup>& groups,
                                                    std::size_t stride,
                                                    std::span<const double> means,

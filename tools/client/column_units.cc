@@ -74,7 +74,7 @@ bool ColumnUnits::convert(Client& client, std::span<ParameterSummary> summaries,
   return true;
 }
 
-// Of one linear predictor the server knows the sd; of several the draws have to do.
+// The server knows the sd of one linear predictor; with several it is estimated from the draws.
 bool ColumnUnits::intercept_sds(Client& client, const Provenance& provenance,
                                 std::vector<double>& sds) const {
   sds.assign(blocks_, 0.0);

@@ -24,10 +24,10 @@ class ColumnUnits {
   double scale(std::size_t i) const { return i % stride_ < features_ ? scale_[i % stride_] : 1.0; }
   bool is_intercept(std::size_t i) const { return i % stride_ == features_; }
 
-  // Of one draw of all parameters.
+  // Converts one draw of all parameters.
   void convert(std::span<double> theta) const;
 
-  // Of the summaries that `client` gave with `provenance`; asks it how sure it is of the
+  // Converts the summaries that `client` gave with `provenance`; asks it how sure it is of the
   // intercepts. False when it has another posterior by now: then all are to be asked for again. ess
   // and r_hat of an intercept stay those where the numbers are at their shift; its sd_robust is not
   // known, NaN.

@@ -27,7 +27,7 @@ std::string rows_of(const Provenance& p) {
   return fmt::format("the last {}", p.n_eff);
 }
 
-// Of chains that have not been compared yet, nothing.
+// Says how the chains compare; nothing where they have not been compared yet.
 std::string chains_text(const Provenance& p) {
   if (!(p.r_hat > 0)) return "";
   const std::string chance = std::isinf(p.r_hat_chance) ? std::string(": too few draws to compare")

@@ -95,7 +95,7 @@ class Answerer {
   std::size_t rows_of_a_request(const v1::Welcome& welcome) const {
     const std::size_t numbers = request_.quantile_probabilities.size() + request_.thresholds.size();
     const std::size_t besides = 256 + 8 * numbers;
-    // Of a sparse row each value has an index, and the row an end, of 5 bytes at most.
+    // In a sparse row each value has an index, and the row an end, of 5 bytes at most.
     const std::size_t row =
         (schema_.sparse() ? 13 * std::size_t{schema_.max_nonzeros()} + 5 : 8 * schema_.features()) +
         (schema_.has_offset() || schema_.has_trials() ? 8 : 0);

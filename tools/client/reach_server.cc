@@ -46,8 +46,8 @@ bool is_paused(Client& client) {
 
 namespace {
 
-// Of a server from before Welcome.schema_fingerprint, which says one number for all that gives a
-// row its meaning, and of one without a schema, which takes any.
+// Whether the schema may be that of a server from before Welcome.schema_fingerprint, which gives
+// one number for all that gives a row its meaning, or of one without a schema, which takes any.
 bool may_be_of(const v1::Welcome& welcome, const Schema& schema) {
   ModelConfig model;
   model.features = welcome.features();

@@ -22,7 +22,7 @@ struct SendOptions {
   double rate = 0;             // rows a second; 0: as fast as the server takes them
   std::uint64_t batch = 256;   // rows a frame
   std::uint64_t producer = 0;  // that another run can go on as; 0: one is drawn
-  // Of a producer: the number of the file's first row in its stream; by default 0, where the server
+  // The number of the file's first row in the producer's stream; by default 0, where the server
   // must not know rows of it yet.
   std::optional<std::uint64_t> first_sequence;
   bool resume = false;      // what the server knows are the file's first rows: they are passed over
@@ -30,7 +30,7 @@ struct SendOptions {
   std::uint64_t limit = 0;  // rows of the file at most; 0: all
   double retry_for = 60;    // seconds for which a broken connection is tried again
   double wait = 5;          // seconds for which a server that is not there yet is waited for
-  // Of rows kept to be sent again: all that a pipe has to go back to.
+  // Bytes of rows kept to be sent again: a pipe has nothing else to go back to.
   std::uint64_t resend_bytes = std::uint64_t{16} << 20;
   bool durable = false;  // rows count as accepted once they are on the server's disk
   bool wire_float = false;

@@ -16,7 +16,7 @@ namespace windhover {
 // One thread. Counters and log outlive it. No heap call after the constructor.
 class CountReport {
  public:
-  // Of a server as a whole, and of one of its models. What has been counted so far is not news.
+  // Reports on a server as a whole, or on one of its models. Counts from before are not reported.
   CountReport(const Counters<IoCounter>& io, DaemonLog& log) noexcept;
   CountReport(std::string_view model, const Counters<RuntimeCounter>& runtime,
               DaemonLog& log) noexcept;

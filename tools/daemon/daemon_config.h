@@ -100,7 +100,7 @@ class DaemonConfig {
   void describe_options();
   void judge();
   std::string folder_of(std::string_view model) const;
-  // Of the first option that the sentence names and that is no default; empty: none.
+  // Where the first option came from that the sentence names and that is no default; empty: none.
   std::string source_of(std::string_view sentence) const;
   std::unique_ptr<Values> values_;
   std::vector<DaemonOption> options_;

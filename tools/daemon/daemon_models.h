@@ -50,7 +50,8 @@ class DaemonModels {
   // For Server::plan(); the views hold as long as this.
   std::vector<PlannedModel> planned() const;
   std::size_t server_bytes() const;
-  // Of one block for all: each engine's part rounded up to Arena::kAlignment, then the server's.
+  // Bytes of one block for all: each engine's part rounded up to Arena::kAlignment, then the
+  // server's.
   std::size_t block_bytes() const;
 
  private:

@@ -35,7 +35,8 @@ struct DaemonOption {
 
   // For where the words are not listed beside it.
   std::string help_with_choices() const;
-  // Of a flag: its words where CLI11 has them of a validator, so that shells complete them.
+  // A flag's type: its words, written as CLI11 writes those of a validator, so that shells complete
+  // them.
   std::string flag_type() const;
 };
 

@@ -146,7 +146,7 @@ void Watcher::reload() noexcept {
   notifier_.ready();
 }
 
-// Of a file that is wrong nothing is taken up.
+// Loads the identities anew; a file that is wrong changes nothing.
 void Watcher::take_up_identities() noexcept {
   const Result<std::size_t> loaded = server_.reload();
   LogLine line = log_.line(loaded.ok() ? LogLevel::kInfo : LogLevel::kError,

@@ -94,8 +94,8 @@ class ColumnFacts {
   const Cell& first_no_date() const { return first_no_date_; }
   const Cell& first_no_count() const { return first_no_count_; }
   const Cell& first_not_positive() const { return first_not_positive_; }
-  // Of numbers that are all positive, and not all the same: how much more probable the best
-  // log-normal distribution makes them than the best normal one, in nats a number; otherwise 0.
+  // How much more probable the best log-normal distribution makes the numbers than the best normal
+  // one, in nats a number; 0 where not all are positive, or all are the same.
   double log_normal_gain() const;
 
  private:

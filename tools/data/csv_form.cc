@@ -206,7 +206,7 @@ bool is_utf8(std::string_view text) {
 
 void check_encoding(const std::string& path, std::string_view text) {
   if (is_utf8(text)) return;
-  // Of the usual encodings of a byte a letter only Windows' has letters there: the euro's sign.
+  // Only Windows' of the usual encodings with one byte a letter has letters there: the euro's sign.
   const bool windows = std::ranges::any_of(text, [](char c) { return (c & '\xE0') == '\x80'; });
   using nlohmann::json;
   throw UserError(fmt::format(

@@ -34,7 +34,7 @@ class CsvRows {
   bool row_waits() const { return next_row_ < rows_.size(); }
   bool ready_by(std::chrono::steady_clock::time_point deadline);
 
-  // Of the current row; the text is valid until next() or ready_by().
+  // Cells of the current row; the text is valid until next() or ready_by().
   std::size_t cells() const { return current_.cells; }
   std::string_view cell(std::size_t column) const;
   std::uint64_t line() const { return current_.line; }

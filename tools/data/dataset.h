@@ -14,7 +14,7 @@ namespace windhover {
 
 class Schema;
 
-// Of a file of numbers: every column but the target is a feature.
+// How a file of numbers is read: every column but the target is a feature.
 struct DatasetOptions {
   TableOptions table = {};
   std::string target;  // name, or number counted from 1
@@ -28,8 +28,8 @@ struct Dataset {
   std::vector<std::string> names;  // of the features, in the order of the file
   std::string target_name;
   std::vector<double> features;  // rows x columns, row after row
-  // Of rows that are kept sparse: how many columns there are, and then `features` holds what is not
-  // 0, and these its places and where each row ends. Their columns have neither names nor moments.
+  // Where rows are kept sparse: the number of columns; then `features` holds what is not 0, and
+  // these its places and where each row ends. Their columns have neither names nor moments.
   std::size_t sparse_columns = 0;
   std::vector<std::uint32_t> indices;
   std::vector<std::size_t> row_ends;

@@ -12,13 +12,13 @@ namespace windhover {
 // `hint`: what else it may be; may be empty. `texts`, in the order of the rows.
 std::string target_note(const SchemaParts& parts, const std::string& hint, const ColumnFacts& facts,
                         const TargetTexts& texts);
-// Of a feature with empty cells, by its rule.
+// What becomes of a feature's empty cells by its rule.
 std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule);
-// Of a column of texts most of which are numbers, to go on with; empty of others.
+// Says that most texts of a column are numbers, and how to go on; empty where they are not.
 std::string mostly_numbers_note(const ColumnFacts& facts, char decimal);
 // What numbers may stand for that are no amounts, and what to type then; empty of others.
 std::string oddities_note(const std::string& name, const ColumnFacts& facts);
-// Of a number that stands for a missing one, perhaps, to go on with; empty of others.
+// Says that a number perhaps stands for a missing one, and how to go on; empty where none does.
 std::string placeholder_note(const ColumnFacts& facts);
 std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts);
 std::string trials_note(const ColumnFacts& facts);

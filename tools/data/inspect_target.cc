@@ -69,7 +69,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
   if (!numbers && texts.too_many()) {
     for (const std::string& text : texts.sorted()) check_encoding(path, text);
   }
-  // Of two amounts of money or percentages nobody means the two as such, unless he says so.
+  // Two amounts of money, or percentages, are not two categories unless the user says so.
   const bool two = !texts.too_many() && different == 2 && (column.adorned() == 0 || !numbers);
   const std::string how_many =
       texts.too_many() ? fmt::format("more than {}", kMaxClasses) : fmt::to_string(different);

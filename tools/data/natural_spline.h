@@ -18,7 +18,8 @@ namespace windhover {
 // Immutable. REQUIRES: can_be(knots).
 class NaturalSpline {
  public:
-  // Of the way from the first knot to the last: nearer ones make columns that cancel.
+  // The least gap between knots, as a share of the way from the first to the last: nearer ones make
+  // columns that cancel.
   static constexpr double kLeastGap = 1e-4;
   // Whether there are 3 knots or more, increasing, none too near the one before.
   static bool can_be(std::span<const double> knots);

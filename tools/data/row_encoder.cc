@@ -168,7 +168,7 @@ bool RowEncoder::encode_target(const Table& table, EncodedRow& row) const {
   return false;
 }
 
-// Of an observation there may be 0: then y is 0 too, and the row says nothing.
+// An observation may have 0 trials: then y is 0 too, and the row says nothing.
 bool RowEncoder::encode_trials(const Table& table, EncodedRow& row) const {
   const std::string_view text = table.text(*trials_column_);
   const std::optional<double> trials = schema_.trials_of(text);

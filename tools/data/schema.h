@@ -107,13 +107,13 @@ struct EncodedRow {
   double offset = 0;  // also of a question that does not give its field
   double weight = 1;  // of questions always
   double trials = 1;  // also of a question that does not give its field
-  // Of a question: a field and its category, which is not listed, so that it is taken as any other.
+  // Fields of a question, each with its category that is not listed and so taken as any other.
   std::vector<std::pair<std::string, std::string>> unlisted;
-  // Of hashed features: what has a bucket, each time it is there, and by rule the words beyond the
-  // most that a row may have.
+  // Hashed features: what has a bucket, each time it is there, and by rule the number of words
+  // beyond the most that a row may have.
   std::vector<HashedText> hashed;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> words_left_out;
-  // Of a row that is skipped.
+  // Why a row was skipped.
   struct Skipped {
     std::string why;     // with file, line and column
     bool empty = false;  // the cell says that there is no value; else it cannot be read
@@ -213,7 +213,7 @@ class Schema {
   Given given_in(const std::map<std::string, std::string>& fields, const std::string& field) const;
   // UserError: there is one that the schema does not know, or there are some that it lacks.
   void check_fields(const std::map<std::string, std::string>& fields) const;
-  // Of a derived field that is given by its own name: 06 is 6.
+  // The number of a derived field that is given by its own name: 06 is 6.
   std::optional<double> own_number(std::string_view text) const {
     return read_cell(text, Reads::kNumber, parts_.numbers);
   }
@@ -236,7 +236,7 @@ class Schema {
   SchemaParts parts_;
   std::uint32_t features_ = 0;
   std::vector<std::size_t> first_columns_;
-  // Of each rule.
+  // These two have an entry for each rule.
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;
   std::vector<std::optional<NaturalSpline>> splines_;
 };

@@ -145,7 +145,7 @@ std::vector<std::string> Schema::feature_names() const {
   return names;
 }
 
-// Of a product NaN stands for 0 where one of its factors may be missing.
+// Which columns may be NaN. In a product NaN stands for 0 where one of its factors may be missing.
 std::vector<MissingFeature> Schema::missing_features() const {
   const std::vector<FeatureRule>& rules = parts_.rules;
   std::vector<MissingFeature> features(features_);

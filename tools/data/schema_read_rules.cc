@@ -41,7 +41,7 @@ FeatureRule read_hash(Keys& keys) {
   return rule;
 }
 
-// Of fields that have features before it.
+// Reads a product of fields that have features before it.
 FeatureRule read_interaction(Keys& keys, const std::vector<FeatureRule>& before) {
   FeatureRule rule;
   rule.kind = FeatureRule::Kind::kInteraction;

@@ -31,7 +31,7 @@ class SkippedRows {
   void begin_again() { total_ = unreadable_ = 0; }
 
   std::uint64_t total() const { return total_; }
-  // Of these: a cell is not empty, and cannot be read.
+  // How many of them have a cell that is not empty and cannot be read.
   std::uint64_t unreadable() const { return unreadable_; }
 
  private:

@@ -59,7 +59,7 @@ class Table {
   bool row_waits() const;
   bool ready_by(std::chrono::steady_clock::time_point deadline);
 
-  // Of the current row. The text is valid until the next call of next().
+  // A cell of the current row. The text is valid until the next call of next().
   std::string_view text(std::size_t column) const;
   // Nothing when the cell is empty or holds anything but a finite number.
   std::optional<double> number(std::size_t column) const;

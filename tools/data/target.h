@@ -28,10 +28,10 @@ struct TargetRule {
   std::optional<std::string> positive;
   std::optional<std::string> negative;  // nothing: whatever is not positive
   std::vector<std::string> classes;
-  // Of a number: where it lies and how it scatters, as far as known; of its logarithm with the
-  // model log-normal. Both or neither.
+  // For a number: where it lies and how it scatters, as far as known; with the model log-normal,
+  // those of its logarithm. Both or neither.
   std::optional<double> shift, scale;
-  // Of a count: the field that says how many trials it is of.
+  // For a count: the field with the number of trials.
   std::optional<std::string> trials;
   // The model that the schema names, of the registry's own names; empty: what the kind asks for.
   std::string_view model;
@@ -40,7 +40,7 @@ struct TargetRule {
   bool is_draft() const;
   // Which model it means where nobody else names one.
   std::string_view default_model() const;
-  // Of answers: "no" and "yes", or the classes; none where texts have no names.
+  // Names of the answers: "no" and "yes", or the classes; none where texts have no names.
   std::vector<std::string> class_names() const;
   // How many a categorical model needs; 0: not said.
   std::uint32_t class_count() const;

@@ -76,7 +76,7 @@ bool is_to_be_chosen(const Inspection& inspection, const InspectOptions& options
          schema.features() <= kMostFeatures && inspection.target.cells() >= kFewestScored;
 }
 
-// Of rows in one order.
+// Compares models on the rows in one order.
 class Scores {
  public:
   Scores(const Dataset& data, bool whole, double growth)

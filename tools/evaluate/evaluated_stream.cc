@@ -11,9 +11,9 @@
 namespace windhover {
 namespace {
 
-// Of rows that leave the posterior all but flat in some direction chains can take 100,000 rounds
-// to rest after each. A row grants what nearly all need, and what they do not is saved for a cold
-// start.
+// Where rows leave the posterior all but flat in some direction, chains can take 100,000 rounds to
+// rest after each row. A row grants what nearly all need, and what they do not use is saved for a
+// cold start.
 constexpr int kRoundsARow = 64;
 constexpr int kMostSaved = 1 << 14;
 

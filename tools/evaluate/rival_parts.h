@@ -29,7 +29,7 @@ class RivalTargets {
   }
 
   double at(std::size_t i) const { return (number(i) - mean_) / scale_; }
-  // Of a density of at(i), to have y's.
+  // What the log density of at(i) needs added to become that of y.
   double log_jacobian(std::size_t i) const {
     return -std::log(scale_) - (response_ == Response::kLogNormal ? number(i) : 0.0);
   }

@@ -17,7 +17,7 @@ struct RivalScore {
   std::string name;
   std::string setting = {};  // the best of those tried, known only afterwards
   double log_score = 0;      // nats a row
-  // Of 0 or 1 where columns are many, otherwise NaN: ProbabilityRecord.
+  // ProbabilityRecord's figures, for a target of 0 or 1 and many columns; otherwise NaN.
   double held = std::numeric_limits<double>::quiet_NaN();
   double calibration_error = std::numeric_limits<double>::quiet_NaN();
 };

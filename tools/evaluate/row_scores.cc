@@ -49,7 +49,7 @@ class RowScorer {
     return std::max({centre, log_score(row, y - kHalf), log_score(row, y + kHalf)});
   }
 
-  // Of the row that was scored last.
+  // How far the mean was off for the row that was scored last.
   double miss(std::size_t row) const { return data_.targets[row] - summary_.mean; }
 
  private:

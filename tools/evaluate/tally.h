@@ -15,7 +15,7 @@
 
 namespace windhover {
 
-// Of kScoredIntervals the one of 90 %.
+// The 90 % interval among kScoredIntervals.
 inline constexpr std::size_t kReportedInterval = 2;
 
 // Rows predicted by answers that said the same of themselves.
@@ -26,7 +26,8 @@ struct Said {
 
 using SaidTally = std::map<std::string, Said>;
 
-// Of rows that were scored, and of what the answers said that they were predicted by.
+// Sums over the rows that were scored, and over what the answers that predicted them said of
+// themselves.
 struct Tally {
   double rows = 0;
   double log_score = 0;

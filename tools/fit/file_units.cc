@@ -22,7 +22,7 @@ void check_positive(Response response, const Dataset& data) {
       at - data.targets.begin() + 1, data.target_name, *at, to_string(Status::kTargetOutOfDomain)));
 }
 
-// Of value(row) over the whole file, each row by its weight.
+// Mean and spread of value(row) over the whole file, each row by its weight.
 template <class Value>
 Column column_of_file(const Dataset& data, Value&& value) {
   return column_of(0, data.rows(), 1, value,

@@ -86,7 +86,7 @@ ordered_json fit(const FitOptions& given) {
   const EngineConfig config =
       engine_config(options, schema, data, units, noise_variance, prior_groups);
   const std::size_t footprint = value_or_throw(Engine::footprint(config));
-  // Of the whole file, each row counting the same.
+  // Whether the posterior is of the whole file, each row counting the same.
   const bool whole_file = config.horizon == Horizon::kAll ||
                           (config.horizon == Horizon::kWindow && config.window_size >= data.rows());
   std::optional<ReferencePosterior> reference = published;

@@ -11,7 +11,8 @@
 
 namespace windhover {
 
-// Of the mean loss L(theta) = (1/N) sum of -log p(y_n | x_n, theta) + (1/2N) theta^T Lambda theta.
+// The posterior near the mode of the mean loss L(theta) = (1/N) sum of -log p(y_n | x_n, theta) +
+// (1/2N) theta^T Lambda theta.
 struct ReferencePosterior {
   double rows = 0;                    // N
   Eigen::VectorXd mode;               // of the posterior; linear: its mean too

@@ -33,7 +33,8 @@ class KeptFolder {
   Result<CheckpointReader> open(std::uint64_t number);
   Result<CheckpointReader> open_unverified(std::uint64_t number);
 
-  // Of the log; nothing where there is none. RunError: it cannot be read, or a segment is missing.
+  // The log's identity; nothing where there is none. RunError: it cannot be read, or a segment is
+  // missing.
   std::optional<LogIdentity> log_identity();
 
   // "FOLDER: what", with the error's sentence and, of a call of the system, its reason.

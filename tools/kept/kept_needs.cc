@@ -58,7 +58,7 @@ std::optional<KeptNeeds> needs_or_nothing(Result<CheckpointReader> opened) {
   }
 }
 
-// Of all; nothing where they do not agree, or one is not known.
+// The largest needs of all; nothing where they do not agree, or one is not known.
 std::optional<KeptNeeds> largest(const std::vector<std::optional<KeptNeeds>>& told) {
   std::optional<KeptNeeds> all = told.empty() ? std::nullopt : told.front();
   for (const std::optional<KeptNeeds>& one : told) {

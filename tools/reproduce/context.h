@@ -30,7 +30,7 @@ class Parts {
   nlohmann::ordered_json part(const std::string& key, const std::string& settings,
                               const std::function<nlohmann::ordered_json()>& compute);
 
-  // Of this run and of those that it resumes, each up to its last finished part.
+  // Run time of this run and of those that it resumes, each up to its last finished part.
   double seconds() const;
   // Programs that the parts come from, told apart by their bytes.
   std::size_t builds() const;

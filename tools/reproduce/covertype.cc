@@ -28,7 +28,7 @@ std::size_t category(const std::string& path, std::size_t row, const char* name,
                               path, row + 1, name, value, count));
 }
 
-// Of columns 0 and 1, the number of the one that is 1, counted from 1; 0 when there is no such one.
+// Which of the 0/1 columns is 1, counted from 1; 0 when there is no such one.
 double one_hot(const double* columns, std::size_t count) {
   double found = 0;
   for (std::size_t j = 0; j < count; ++j) {

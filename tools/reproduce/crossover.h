@@ -101,9 +101,9 @@ Estimate rate(const CrossoverRun& run);
 Estimate time_to_draws(const CrossoverRun& run);
 // "rows" or "gradients" that an effective draw takes, in that unit.
 Estimate a_draw(const CrossoverRun& run, const char* what, double unit);
-// Of all runs of a size; NaN where nothing as near was served.
+// Seconds until what is served is near enough, from all runs of a size; NaN where it never was.
 double served_seconds(const CrossoverRun& all);
-// Of independent ones.
+// The ratio of independent estimates.
 Estimate ratio(const Estimate& a, const Estimate& b);
 
 // `results`: all runs of each size, by the method's key.

@@ -42,7 +42,7 @@ class Kept {
   }
 
  private:
-  // Of a slow sampler every other iterate says as much.
+  // Drops every other iterate: of a slow sampler the others say as much.
   void thin(std::size_t length) {
     for (auto& chain : numbers_) {
       for (std::size_t i = 1; 2 * i < length; ++i) {

@@ -159,7 +159,7 @@ void add_potential(Report& report) {
   report.add(panel);
 }
 
-// Of kSeeds chains: how many end in the global basin, in the local one, in neither.
+// How many of kSeeds chains end in the global basin, in the local one, in neither.
 struct Ends {
   double global = 0;
   double local = 0;

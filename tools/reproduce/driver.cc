@@ -86,7 +86,7 @@ void write_index(std::span<const Experiment> experiments, const Settings& settin
   std::string text = "# The papers' experiments, redone\n\n";
   text += "| experiment | source | bars met | run time | |\n| --- | --- | --- | --- | --- |\n";
   for (const Experiment& experiment : experiments) {
-    // Of an earlier run or of this one.
+    // The result may be an earlier run's or this one's.
     const ordered_json result = read_json(settings.out / fmt::format("{}.json", experiment.name));
     const std::string missing = missing_data(experiment, settings.data);
     const std::string failure = failure_in(settings.out, experiment.name);

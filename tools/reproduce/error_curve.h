@@ -39,7 +39,7 @@ class AveragedError {
   // Looks at another iterate.
   void look(const std::vector<double>& theta);
   double error() const;
-  // Of the last iterate alone.
+  // The error of the last iterate alone.
   double error_alone() const { return classifier_.error(looked_.back()); }
 
  private:
@@ -116,7 +116,7 @@ struct ErrorCurve {
   ordered_json json() const;
 };
 ErrorCurve curve_from(const ordered_json& json);
-// Of jobs that give the JSON of a curve each.
+// Runs jobs that give the JSON of a curve each.
 std::vector<ErrorCurve> run_curves(const Context& context, const std::vector<PartJob>& jobs,
                                    const Stage& stage = {});
 
@@ -129,8 +129,8 @@ inline constexpr const char* kShareNote =
     "of a share of so many rows, sqrt(s²/R + p (1 - p)/n). All methods are judged on the same "
     "rows, so that differences between them are more certain than that.";
 
-// Of anything with step(), theta() and examples() as ToldChain has them. `visit` is called at every
-// look with the share done.
+// Runs anything with step(), theta() and examples() as ToldChain has them. `visit` is called at
+// every look with the share done.
 template <class Chain>
 ErrorCurve follow(Chain& chain, Classifier& classifier, std::uint64_t steps, std::uint64_t looks,
                   const std::function<void(double)>& visit = {}) {

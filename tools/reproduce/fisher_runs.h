@@ -25,7 +25,7 @@ struct FisherSetting {
 };
 std::vector<FisherSetting> fisher_settings(const Context& context, double n);
 
-// Of a chain's steps about the mode.
+// The law of a chain's steps about the mode.
 struct ChainLaw {
   std::optional<Eigen::MatrixXd> covariance;  // nothing: there is no law
   double relaxation = std::numeric_limits<double>::infinity();

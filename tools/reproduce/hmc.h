@@ -44,7 +44,7 @@ struct Truth {
   double divergences = 0;
   double seconds = 0;  // of processor time
 };
-// Of so many chains, each a part "KEY-CHAIN" (context.h).
+// Runs so many chains, each a part "KEY-CHAIN" (context.h).
 std::vector<Truth> hmc_truths(const Context& context, const Problem& problem,
                               const std::string& key, std::size_t chains, std::size_t draws,
                               const Stage& stage = {});
@@ -79,7 +79,7 @@ struct Summary {
 
 using Draws = std::vector<std::vector<std::vector<double>>>;  // chain, draw, parameter
 
-// Of one parameter, by chain and draw.
+// The draws of one parameter, by chain and draw.
 std::vector<std::vector<double>> column(const Draws& chains, std::size_t parameter);
 
 Summary summarize(const Draws& chains);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kStarts = kIasgStarts.size();
 
-// Of each method and start: every chain.
+// Every chain of each method and start.
 using Chains = std::vector<Runs>;
 
 // Passes at which variances are looked at: 2, then by factors of about 1.4.

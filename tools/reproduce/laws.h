@@ -45,7 +45,7 @@ struct Law {
 // Curvature and noise of the gradient at the mode.
 Told told_at_mode(const Problem& problem);
 
-// Of a sampler by name. UserError when it refuses the configuration or has no law.
+// The law of a sampler by name. UserError when it refuses the configuration or has no law.
 Law law_of(const SamplerConfig& config, const Told& told);
 
 // The stationary covariance with minibatches drawn with replacement: the fixed point of
@@ -53,7 +53,7 @@ Law law_of(const SamplerConfig& config, const Told& told);
 std::optional<Eigen::MatrixXd> exact_covariance(const Law& law, const Told& at_mode,
                                                 const SpreadNoise& spread);
 
-// Of the Ornstein-Uhlenbeck limit: HA Sigma + Sigma (HA)^T = H (C / S + E) H^T.
+// The covariance of the Ornstein-Uhlenbeck limit: HA Sigma + Sigma (HA)^T = H (C / S + E) H^T.
 Eigen::MatrixXd continuous_covariance(const Law& law, const Told& at_mode);
 
 // Steps an effective draw of each parameter's mean, of a chain whose stationary covariance is
@@ -87,7 +87,7 @@ class KnownChain {
   Eigen::Map<const Eigen::VectorXd> theta() const {
     return {memory_.theta.data(), told_.curvature.rows()};
   }
-  // Of the mean loss, at `theta`: on the minibatch of the last step.
+  // The gradient of the mean loss at `theta`, on the minibatch of the last step.
   Eigen::VectorXd gradient(const Eigen::VectorXd& theta);
 
  private:

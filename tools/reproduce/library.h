@@ -34,7 +34,7 @@ class EngineRun {
   // Gradient evaluations of single rows, so far.
   std::uint64_t examples() const;
   std::uint64_t steps() const;
-  // Of each parameter, as it is served. RunError when nothing is.
+  // The summary of each parameter, as it is served. RunError when nothing is.
   std::vector<ParameterSummary> posterior();
   // Until the cold start is over: the chains sample. Calls `going_on` now and then.
   void settle(const std::function<void()>& going_on = {});
@@ -57,7 +57,7 @@ struct Told {
   double n = 1;
   double minibatch_size = 1;
 
-  // Of a potential itself, without noise.
+  // For a potential itself, without noise.
   static Told noiseless(const Eigen::MatrixXd& curvature) {
     return {curvature, Eigen::MatrixXd::Zero(curvature.rows(), curvature.cols())};
   }
@@ -130,7 +130,7 @@ class OwnedModel {
   std::unique_ptr<GradientSource> gradient_;
 };
 
-// Of the potential, -log density; may be noisy, as that of a minibatch is.
+// Gradient of the potential, -log density; it may be noisy, as that of a minibatch is.
 using PotentialGradient = std::function<void(const double* theta, double* gradient)>;
 
 // A user's own model: every row says potential / n.

@@ -13,7 +13,7 @@ constexpr double kNetworkPrior = 0.001;  // lambda
 constexpr double kAlpha = 2;             // of SGFS
 constexpr std::size_t kNetworkValidation = 10'000;
 constexpr std::size_t kLooks = 40;
-// Of SGD and SGLD: h_t = h (1 + t / 1000)^-1 for the gradient of the mean loss. The paper's
+// Steps of SGD and SGLD: h_t = h (1 + t / 1000)^-1 for the gradient of the mean loss. The paper's
 // a = 1, b = 1000 is a step of 0.001 for half the gradient of the log posterior: h = 30.
 constexpr std::array kSteps = {0.3, 1.0, 3.0, 10.0, 30.0};
 

@@ -255,7 +255,7 @@ void run_nuts_crossover(const Context& context, Report& report) {
         number_from(served["ratio"]),
         served["warming_up"].get<bool>() ? ", and it is warming up" : "");
   }
-  // Of an sd from n effective draws of a normal: 1 / sqrt(2 n).
+  // Relative standard error of an sd from n effective draws of a normal: 1 / sqrt(2 n).
   const double spread_error = 1 / std::sqrt(2 * kWanted);
   const double all_within = std::pow(std::erf(kSpreadBar / spread_error / std::sqrt(2.0)), 10);
   report.note(

@@ -28,7 +28,7 @@ class Cholesky {
   VectorXd times(const VectorXd& z) const {
     return full_ ? VectorXd(lower_.triangularView<Eigen::Lower>() * z) : sd_.cwiseProduct(z);
   }
-  // Of the mean loss, whose gradient at m + L z is g, less (1/n) log|L|.
+  // The gradient of the mean loss, whose gradient at m + L z is g, less (1/n) log|L|.
   void gradient(const VectorXd& g, const VectorXd& z, double* out) const {
     const double inverse_n = unit_ * unit_;
     for (Index j = 0; j < d_; ++j) *out++ = g[j] * z[j] * sd_[j] - inverse_n;

@@ -18,7 +18,7 @@ struct Estimate {
 inline Estimate operator*(double scale, const Estimate& e) {
   return {scale * e.value, scale * e.mcse};
 }
-// Of independent ones.
+// The difference of independent estimates.
 inline Estimate operator-(const Estimate& a, const Estimate& b) {
   return {a.value - b.value, std::hypot(a.mcse, b.mcse)};
 }

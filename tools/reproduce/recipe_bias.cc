@@ -72,7 +72,7 @@ double exact_bias(const Problem& problem, SamplerConfig config, double step) {
   return excess(problem, exact_covariance_of(problem, config));
 }
 
-// Of sgld's simulated points, and their biases by seed.
+// A simulated point of sgld, and its biases by seed.
 struct GridPoint {
   double step, batch, bias;
   std::vector<double> runs = {};

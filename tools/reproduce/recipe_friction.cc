@@ -239,7 +239,7 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
   table.add("least time of theta_2^2 (moves)", least);
   const double rules = long_axis(sghmc(printed), Told::unit()).squares_time();
   table.add("time of theta_2^2 at the tutorial's rule (moves)", rules);
-  // Of the simulated frictions, the least and what lies beyond it on either side.
+  // The simulated friction with the least time; the note compares both ends of the range with it.
   const auto lowest =
       static_cast<std::size_t>(std::ranges::min_element(square_points.y) - square_points.y.begin());
   const auto time_of = [&](std::size_t i) {

@@ -169,7 +169,7 @@ Panel mixture_trajectory(std::uint64_t seed) {
   return panel;
 }
 
-// Of the mean histogram.
+// How far the mean histogram is from the target.
 Jackknife distance(const std::vector<ordered_json>& runs, const MixtureShares& target) {
   const auto n = static_cast<double>(runs.size());
   MixtureShares all(kMixtureBins);

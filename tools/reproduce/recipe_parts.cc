@@ -185,7 +185,7 @@ ordered_json run_excess(KnownChain& chain, const Problem& problem, std::uint64_t
 
 namespace {
 
-// Of column-major 2 x 2 matrices: vec(F S F^T) = kronecker(F) vec(S).
+// The Kronecker product for column-major 2 x 2 matrices: vec(F S F^T) = kronecker(F) vec(S).
 Matrix4d kronecker(const Matrix2d& f) {
   Matrix4d k;
   for (int i = 0; i < 2; ++i) {

@@ -67,7 +67,8 @@ Problem recipe_regression(std::uint64_t seed, std::uint32_t minibatch_size);
 // The stationary covariance of a sampler with a law; with momentum, of `sghmc`, whose
 // preconditioner is h A^-1.
 MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config);
-// Of `sgld-cv` with its anchor at mode + offset: the noise is that of the rows' curvatures alone.
+// The same of `sgld-cv` with its anchor at mode + offset: the noise is that of the rows' curvatures
+// alone.
 MatrixXd anchored_covariance(const Problem& problem, double step, const VectorXd& offset);
 // How much too wide a covariance is: the mean over directions of variance / posterior variance - 1.
 double excess(const Problem& problem, const MatrixXd& covariance);

@@ -17,7 +17,7 @@ VectorXd offset(const Problem& problem, double distance) {
   return distance * root * VectorXd::Constant(2, std::sqrt(0.5));
 }
 
-// Of a minibatch gradient: the trace of its covariance, from all rows.
+// The trace of a minibatch gradient's covariance, from all rows.
 struct GradientVariance {
   double plain, anchored, bound;
 };

@@ -52,7 +52,7 @@ struct Figure {
   // To be chained behind Table::add(). Nothing: stands beside no figure of the paper.
   Figure& beside(std::optional<double> printed, std::string source, int decimals = -1);
   Figure& held_to(std::optional<Bar> to);
-  // Of what has an error: decided_within() that.
+  // Holds a figure that has an error to decided_within() of the bar.
   Figure& held_to(const Bar& to, double within);
   Figure& by_clock();
 

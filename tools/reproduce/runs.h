@@ -28,7 +28,7 @@ nlohmann::ordered_json to_json(const Moments& moments);
 RunMoments moments_from(const nlohmann::ordered_json& json);
 std::vector<RunMoments> moments_of_runs(const std::vector<nlohmann::ordered_json>& runs);
 
-// Of all draws together.
+// Moments of all draws together.
 RunMoments pooled(const std::vector<RunMoments>& runs);
 
 // A figure of all runs together, and those without one run each (at least 2).
@@ -47,7 +47,7 @@ Estimate jackknife(const std::vector<RunMoments>& runs,
 
 // Mean and standard error of independent figures.
 Estimate mean_of(const std::vector<double>& values);
-// Of seeds: of a single one without an error.
+// The mean over seeds; that of a single one has no error.
 Estimate mean_over_seeds(const std::vector<double>& values);
 
 nlohmann::ordered_json to_json(const Eigen::MatrixXd& matrix);

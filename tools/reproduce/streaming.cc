@@ -8,7 +8,8 @@ namespace {
 constexpr double kLagWithin = 0.15;  // relative
 constexpr double kShortcutWithin = 0.01;
 
-// Of 5 parameters each: so many that a coverage of `expected` is known to a third of that.
+// Replications with 5 parameters each, so many that a coverage of `expected` is known to a third of
+// that.
 std::size_t shortcut_replications(double expected) {
   const double error = 0.9 * kShortcutWithin / 3;
   const double needed = expected * (1 - expected) / (5 * error * error);

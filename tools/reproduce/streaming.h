@@ -57,7 +57,7 @@ const PseudoTruth& pseudo_truth();
 
 // Adds to result[key], which begins at 0.
 void add_to(nlohmann::ordered_json& result, const std::string& key, double value);
-// Of intervals of 1.645 sd, times `share`: adds the share of the parameters that they cover to
+// Judges intervals of 1.645 sd, times `share`: adds the share of the parameters that they cover to
 // result[name], and whether the exposed one is among them to result[name + "_exposed"].
 void judge(nlohmann::ordered_json& result, const std::string& name, const Eigen::VectorXd& off,
            const Eigen::VectorXd& variance, Eigen::Index exposed, double share = 1);

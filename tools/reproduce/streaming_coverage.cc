@@ -11,7 +11,7 @@ void add_level(Panel& panel, const char* label, double level, int colour) {
 
 namespace {
 
-// Of coverage, where the model holds and where it does not.
+// How far a coverage may be off, where the model holds and where it does not.
 constexpr double kWithinWhereItHolds = 0.015;
 constexpr double kWithinWhereItFails = 0.02;
 

@@ -173,7 +173,7 @@ ordered_json scored(std::uint64_t seed, double alpha) {
   return judged(chains, 1.0 / kEffective);
 }
 
-// Of `shuffled`, over the variance 1 / N: minibatches of one epoch have the variance
+// The variance of `shuffled` over 1 / N. Minibatches of one epoch have the variance
 // (N - S) / (S (N - 1)) and the covariance -1 / (N - 1), so T consecutive ones with weights w have
 // sum(w^2) (N - S) / (S (N - 1)) - (sum(w)^2 - sum(w^2)) / (N - 1). Averaged over the place in an
 // epoch, with the epochs before it.

@@ -63,7 +63,8 @@ PseudoTruth find_pseudo_truth() {
     const Eigen::LLT<MatrixXd> factor(a);
     constexpr int kIterations = 8;
     if (iteration == kIterations) {
-      // Of y given x, with variance p (1 - p) of the truth and the model's bias.
+      // The mean square of y - p given x: the truth's variance p (1 - p) and the square of the
+      // model's bias.
       const VectorXd square =
           expected.array() * (1 - expected.array()) + (expected - p).array().square();
       const MatrixXd c = x.transpose() * (square.asDiagonal() * x) / kRows;
