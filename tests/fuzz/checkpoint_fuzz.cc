@@ -105,7 +105,7 @@ bool is_learners(const checkpoint::SectionHeader& header) {
          !header.is(checkpoint::kEnd);
 }
 
-// Of all sections of the learner, in their order.
+// The checksum of all sections of the learner, in their order.
 std::uint64_t sum_of_learner(std::span<const std::byte> bytes) {
   Checksum sum;
   bytes = bytes.subspan(std::min(bytes.size(), sizeof(checkpoint::Header)));

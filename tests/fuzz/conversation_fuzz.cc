@@ -48,7 +48,7 @@ ServerConfig server_config() {
   return config;
 }
 
-// Of all roles, of one each, and one that nobody has.
+// Tokens with all roles, with one role each, and one that nobody has.
 constexpr std::array kTokens = {"all-token", "observe-token", "query-token", "no-token"};
 
 // Reads what stands in `lines`, in a file that no other process can see.

@@ -75,7 +75,7 @@ class RowBlocks {
     for (int i = 0; i < 100; ++i) move();
   }
 
-  // Of all chains, on 64 rows.
+  // Moves all chains once, on 64 rows.
   void move() {
     std::array<std::uint32_t, 64> slots;
     fill_indices(1, {round_, 0, Purpose::kMinibatch}, kRows, slots);

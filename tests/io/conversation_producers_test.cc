@@ -14,7 +14,7 @@ TEST(Conversation, UnknownProducerBeginsAtZeroOrSaysThatItDoesNot) {
   const v1::Response begun = peer.begin_at(9, 1000, 5);
   EXPECT_EQ(begun.observe_ack().accepted(), 5U);
   EXPECT_EQ(begun.observe_ack().producer_next(), 1005U);
-  // Of a known one it means nothing: a gap stays a gap.
+  // For a known producer begins_here means nothing: a gap stays a gap.
   const v1::Response gap = peer.begin_at(9, 1006, 5);
   EXPECT_EQ(gap.refusal().reason(), v1::REASON_SEQUENCE_GAP);
   EXPECT_EQ(gap.refusal().number(), 1005U);

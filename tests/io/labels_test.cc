@@ -252,7 +252,7 @@ TEST(LateLabels, TimeoutsAreSettledALittleAtATime) {
   }
 }
 
-// Of a question or an outcome, whichever may be longer, where any are kept.
+// Room for the keys of a question or an outcome, whichever may be longer, where any are kept.
 TEST(LateLabels, ThereIsRoomForAsManyKeysAsThereMayBe) {
   const ServerConfig server = small_server();
   const auto limits_with = [&](std::uint32_t pending, std::uint32_t query, std::uint32_t rows) {

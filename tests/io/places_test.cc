@@ -239,7 +239,8 @@ TEST(Places, AnIdentityHasAsManyAsItMay) {
   EXPECT_TRUE(comes("ada"));
 }
 
-// Of another machine: who shows no admin has nothing to look for on a place kept for one.
+// A peer from another machine that shows no admin's token has nothing to look for on a place kept
+// for an admin.
 TEST(Places, WhoIsNoAdminIsRefusedOnAnAdminsPlace) {
   Shared shared;
   struct : Places {

@@ -93,7 +93,7 @@ TEST_F(ProducerSharesTest, DrawnOnesMakeRoomForTheirOwnIdentityAlone) {
   for (const std::uint64_t p : {198, 199, 200}) EXPECT_TRUE(known(p | kDrawn)) << p;
   EXPECT_EQ(table_->size(), 5U);
   EXPECT_EQ(table_->forgotten(), 97U);
-  // Of those that somebody speaks for none makes room.
+  // A producer that somebody speaks for does not make room.
   ProducerClaims claims;
   for (const std::uint64_t p : {198, 199, 200}) {
     ASSERT_EQ(say(kEve, p | kDrawn, claims), Refusal::kNone);

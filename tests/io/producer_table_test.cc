@@ -188,7 +188,7 @@ TEST_F(ProducerTableTest, ThePassingOneThatFellSilentFirstMakesRoom) {
   EXPECT_EQ(judge(13 | kDrawn, 1, third), Refusal::kNone);
   EXPECT_EQ(table_.at(5 | kDrawn).producer, 0U);
   EXPECT_EQ(table_.size(), 10U);
-  // Of the rest somebody speaks for each, or it may come again.
+  // The producers left are spoken for, or may come again.
   ProducerClaims fourth;
   EXPECT_EQ(judge(14 | kDrawn, 1, fourth), Refusal::kTableFull);
   EXPECT_EQ(judge(14, 1, fourth), Refusal::kTableFull);

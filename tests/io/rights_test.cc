@@ -271,7 +271,7 @@ TEST(Rights, HttpAsksForTheSameTokens) {
   EXPECT_EQ(peer.get("/v1/posterior", bearer("reader")).status, 401);
 }
 
-// Of a model that it has no role on it is not even told that there is one.
+// A model on which an identity has no role is not even listed for it.
 TEST(Rights, ListsOfModelsHoldWhatOneMaySee) {
   const std::string file =
       write_identities("listing", token_line("ada", "query", "clicks,delay") +

@@ -15,7 +15,7 @@ class StreamAccountTest : public ::testing::Test {
       account_.totals().sent += 10;
     }
   }
-  // Of frames up to `id`, when the server has `head` rows, of which so many are on disk.
+  // Acknowledges frames up to `id`, when the server has `head` rows, `durable` of them on disk.
   void acknowledge(std::uint64_t id, std::uint64_t head, std::uint64_t durable, bool logged) {
     v1::ObserveAck ack;
     ack.set_accepted(10);

@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 ELSEWHERE = re.compile(r"[a-z]+:|//")
 
 
-# Of a page elsewhere: encrypted, at a host with a name, and without what a text ended with. A server of
-# one's own is on this machine.
+# A link to a page elsewhere: encrypted, at a host with a name, and without the punctuation that a
+# text ended with. A server of one's own is on this machine.
 OUTSIDE = re.compile(r"https://[a-z0-9-]+(\.[a-z0-9-]+)+(/[^\s<>\"'`]*)?(?<![.,;:!?)(\[\]])")
 HERE = re.compile(r"https?://(127\.0\.0\.1|localhost)(:\d+)?(/\S*)?")
 

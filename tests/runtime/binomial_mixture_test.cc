@@ -76,7 +76,7 @@ TEST(BinomialMixture, OfOneTrialIsTheProbabilityOfLogisticRegression) {
   }
 }
 
-// Of many trials that hardly ever succeed.
+// With many trials that hardly ever succeed it is a Poisson mixture.
 TEST(BinomialMixture, GoesOverIntoPoissons) {
   const double n = 1e9;
   for (const double s : {0.0, 0.1, 1.0}) {

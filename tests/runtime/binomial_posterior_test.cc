@@ -25,7 +25,7 @@ double binomial_count(double n, double p, double u) {
   return k;
 }
 
-// Of 1 to `most` trials each.
+// Rows with 1 to `most` trials each.
 Data trials_data(Index rows, Index features, double intercept, double most, std::uint64_t seed) {
   Data data = inverted_data(rows, features, intercept, seed, [](double, double u) { return u; });
   const VectorXd eta = data.design() * data.truth;
@@ -159,7 +159,7 @@ TEST(BinomialPosterior, IntervalsHold) {
   TestEngine engine(config, &clock);
   feed_by_hundreds(engine, clock, data);
   const Provenance p = engine.provenance();
-  // Of a discrete y, randomised: about 1,000 rows.
+  // y is discrete, so that coverage is randomised; it is that of about 1,000 rows.
   EXPECT_NEAR(p.coverage_90, 0.9, 4 * std::sqrt(0.09 / 500));
   EXPECT_NEAR(p.conformal_coverage_90, 0.9, 4 * std::sqrt(0.09 / 500));
   EXPECT_EQ(p.status, PosteriorStatus::kOk) << to_string(p.reason);

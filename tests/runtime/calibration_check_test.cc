@@ -51,7 +51,7 @@ TEST(CalibrationCheck, FalseAlarmsAreRareOverManyRows) {
   expect_few(100'000'000, 2);
 }
 
-// Of a normal y where the predictions have `factor` times its standard deviation.
+// The PIT of a normal y where the predictions have `factor` times its standard deviation.
 double pit_of(std::mt19937_64& random, double factor) {
   std::normal_distribution<double> normal;
   return 0.5 * std::erfc(-normal(random) / factor / std::numbers::sqrt2);
@@ -128,8 +128,8 @@ TEST(CalibrationCheck, GoesOutWhenThePredictionsAreHonestAgain) {
   EXPECT_LT(rows, 3'000);
 }
 
-// Of classes 0 and 1: log-odds `factor` times those that y has, beside a reference that knows the
-// base rate.
+// Rows of classes 0 and 1, predicted with `factor` times the log-odds that y has, beside a
+// reference that knows the base rate.
 class BinaryRows {
  public:
   BinaryRows(std::uint64_t seed, double factor) : random_(seed), factor_(factor) {}

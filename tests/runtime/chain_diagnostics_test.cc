@@ -121,7 +121,7 @@ struct Recorder {
   }
 };
 
-// Of every step of an engine's chains on a window that stands still.
+// The trace has every step of an engine's chains on a window that stands still.
 TEST(ChainDiagnosticsOffline, TraceOfAnEngineAgreesToFivePercent) {
   constexpr std::uint32_t kChains = 8;
   constexpr std::size_t kRounds = 100'000;

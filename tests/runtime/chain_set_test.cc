@@ -51,7 +51,8 @@ class ChainSetTest : public testing::Test {
   MatrixXd precision() const {
     return Eigen::Map<const MatrixXd>(estimator.laplace().covariance(), 4, 4).inverse();
   }
-  // Of the chains' deviations in units of the posterior: a column a chain, around `centre`.
+  // The Gram matrix of the chains' deviations from `centre`, in units of the posterior: a column a
+  // chain.
   MatrixXd gram(const VectorXd& centre) const {
     const Eigen::Map<const MatrixXd> thetas(chains.iterates().data(), 4, 6);
     const MatrixXd off = thetas.colwise() - centre;

@@ -11,7 +11,7 @@
 namespace windhover::test::change_point_test {
 namespace {
 
-// Of all splits, by the definition.
+// The best of all splits, by the definition.
 std::uint64_t split_of(const std::vector<double>& x) {
   const auto n = static_cast<double>(x.size());
   double sum = 0, before = 0, largest = -1;
@@ -57,7 +57,7 @@ TEST(ChangePoint, FindsAStepOfALongSeries) {
     EXPECT_NEAR(static_cast<double>(change.split().before), static_cast<double>(at),
                 40 + n / 256.0);
     EXPECT_EQ(change.count(), n);
-    // Of 32 to 64 stretches the standard deviation is known to 13 % at best: 50 % is 4 of these.
+    // From 32 to 64 stretches the standard deviation is known to 13 % at best: 50 % is 4 of these.
     const auto after = static_cast<double>(n - at), before = static_cast<double>(at);
     const double contrast = std::sqrt(before * after / static_cast<double>(n));
     EXPECT_NEAR(change.split().contrast, contrast, 0.5 * contrast);

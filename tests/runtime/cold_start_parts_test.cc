@@ -55,7 +55,7 @@ class ColdStartParts : public testing::Test {
     while (cold_start.running()) outcome = cold_start.advance(workers[0]);
     return outcome;
   }
-  // Of -log posterior of the data, where the mode is said to be.
+  // The gradient of -log posterior of the data at the mode that the estimator gives.
   VectorXd gradient_at_mode(const Data& data) const {
     const Eigen::Map<const VectorXd> mode(estimator.laplace().mode(), 4);
     const VectorXd eta = data.design() * mode;

@@ -129,7 +129,7 @@ TEST(ConsistencyRatio, IsUnknownWhereNothingIsChecked) {
   EXPECT_TRUE(std::isnan(ratio.law()));
 }
 
-// Of more parameters than are compared in every direction: draws of a posterior of correlated
+// More parameters than are compared in every direction: draws of a posterior of correlated
 // parameters, some of them with one combination three times as wide.
 class ManyParameters {
  public:

@@ -42,7 +42,7 @@ inline void expect_intervals_hold_where_poissons_do_not(EngineConfig config, con
   }
 }
 
-// Of two features, before every row.
+// Asks before every row, for models of two features.
 inline void expect_every_answer_is_finite(const EngineConfig& config, const Data& data,
                                           std::span<const double> outcomes,
                                           std::span<const double> trials = {}) {

@@ -42,7 +42,7 @@ struct Engines {
     }
   }
 
-  // Of the machine's time would depend when an answer is made, which ends a turn.
+  // With the machine's clock the time of an answer, which ends a turn, would depend on the machine.
   ManualClock clock{1};
   std::vector<MappedBlock> blocks;
   std::vector<Engine*> all;
@@ -141,7 +141,7 @@ TEST(EngineQueue, RestIsNotSavedUp) {
   EXPECT_GE(engines.all[0]->learner().round() - before, 8U);
 }
 
-// Of three that are at work without end the one has its turn whose answer is the oldest.
+// Three engines are always at work: the one with the oldest answer has the next turn.
 TEST(EngineQueue, NoAnswerGrowsMuchOlderThanThoseOfOthers) {
   Engines engines(3);
   class FineClock final : public Clock {

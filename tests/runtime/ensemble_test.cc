@@ -76,7 +76,7 @@ class Chains {
   Eigen::Map<const MatrixXd> thetas() const {
     return {ensemble.chains().iterates().data(), kDimension, static_cast<Index>(kChains)};
   }
-  // Of every chain, in units of the posterior: a column a chain.
+  // Every chain's deviation from the mean, in units of the posterior: a column a chain.
   MatrixXd deviations() const {
     const Eigen::Map<const MatrixXd> p(estimator.laplace().covariance(), kDimension, kDimension);
     const MatrixXd root = p.llt().matrixL();

@@ -77,7 +77,7 @@ TEST(ForgettingStream, IntervalsCoverNinetyPercentOfATruthThatStays) {
               plain.coverage().error, robust.coverage().rate, drawn.coverage().rate);
   EXPECT_NEAR(plain.coverage().rate, 0.9, 4 * plain.coverage().error);
   EXPECT_NEAR(robust.coverage().rate, 0.9, 4 * robust.coverage().error);
-  // Of 64 draws, whose sd is off by a tenth, and which some 20 of are worth: t in place of z.
+  // The sd comes from 64 draws and is off by a tenth; they are worth some 20: t in place of z.
   EXPECT_NEAR(drawn.coverage().rate, 0.895, 4 * drawn.coverage().error);
 }
 

@@ -20,7 +20,7 @@ EngineConfig config_of(const char* model) {
   return config;
 }
 
-// Of the mode, the mean and the sd, in sd.
+// Compares mode, mean and sd, to `tolerance` sd.
 void expect_like(TestEngine& found_in, TestEngine& expected_in, double tolerance) {
   Provenance found_of;
   Provenance expected_of;

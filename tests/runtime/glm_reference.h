@@ -50,7 +50,7 @@ class GlmReference {
   Gaussian laplace_;
 };
 
-// Of logistic regression, from 0.
+// The reference for logistic regression, found from 0.
 GlmReference logistic_reference(const MatrixXd& design, const VectorXd& y,
                                 const ModelConfig& model);
 

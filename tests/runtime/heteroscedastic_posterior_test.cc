@@ -143,7 +143,7 @@ TEST(HeteroscedasticPosterior, IntervalsHoldEverywhere) {
     }
     for (const std::size_t much : {0, 1}) {
       const double share = held[much] / rows[much];
-      // Of as many rows, and 0.01 for what the posterior leaves open.
+      // The error of a share of so many rows, and 0.01 for what the posterior leaves open.
       const double error = 4 * std::sqrt(0.09 / rows[much]) + 0.01;
       if (constant) {
         EXPECT_GT(std::abs(share - 0.9), error) << much;

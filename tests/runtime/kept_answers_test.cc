@@ -104,7 +104,7 @@ TEST(KeptAnswers, StaysWithWhatWasDecidedForWhoAsksAgain) {
   kept.answers.write(2, &a.answer, false);
   kept.answers.write(2, &a.answer, true);
   EXPECT_EQ(kept.answers.read(2).use, OutcomeUse::kConformal);
-  // Of another posterior it is decided anew.
+  // An answer from another posterior is decided anew.
   const Asked newer(30, 101);
   kept.answers.write(2, &newer.answer, true);
   EXPECT_EQ(kept.answers.read(2).use, OutcomeUse::kCheck);

@@ -8,7 +8,7 @@
 namespace windhover::test::labels_test {
 namespace {
 
-// Of a sum of 800 scores of about 1: less than 800 x 800 x 2^-53 = 7e-11 is lost.
+// The rounding error of a sum of 800 scores of about 1 is below 800 x 800 x 2^-53 = 7e-11.
 constexpr double kOff = 1e-9;
 
 class EveryModel : public testing::TestWithParam<const char*> {};

@@ -44,8 +44,8 @@ struct Extremes {
   double largest;
 };
 
-// Of the law's covariance beside the posterior's. The equation of (theta, velocity) is summed by
-// doubling, in the units of the posterior.
+// Extremes of the law's covariance relative to the posterior's. The equation of (theta, velocity)
+// is summed by doubling, in the units of the posterior.
 Extremes exact_law(const AnySampler& sampler, const Problem& p) {
   const Index d = p.curvature.rows();
   MatrixXd h(d, d);

@@ -80,7 +80,7 @@ TEST(LogNormalMixture, CrpsIsItsIntegral) {
   for (const Case& c : kCases) {
     const LogNormalMixture y = c.mixture();
     for (const double z : {-3.0, 0.0, 0.7, 5.0}) {
-      // Of (F - [t >= outcome])^2 over t = e^(m + z spread).
+      // The integral of (F - [t >= outcome])^2 over t = e^(m + z spread).
       const auto part = [&](double from, double to, double step) {
         return integral(from, to, [&](double at) {
           const double t = std::exp(c.m + at * c.spread());

@@ -129,8 +129,8 @@ TEST(MemoryFilter, IsThePosteriorOfRowsThatFadeWhereYIsNormal) {
       EXPECT_NEAR(found.centre[j], mean[j], 1e-6 * std::sqrt(covariance(j, j))) << j;
     }
     EXPECT_LT((found.covariance - covariance).norm() / covariance.norm(), 1e-6) << as_many;
-    // Of a memory's 100 newest rows, as an average that forgets: a relative error of sqrt(2 / 200),
-    // four of them.
+    // An average that forgets, of a memory's 100 newest rows, has a relative error of sqrt(2 /
+    // 200); four of them.
     EXPECT_NEAR(found.dispersion, 1.0, 0.4) << as_many;
   }
 }
@@ -162,7 +162,7 @@ TEST(MemoryFilter, IsKalmansOfALevelThatWalks) {
     EXPECT_NEAR(found.centre[j], mean[j], 0.01 * std::sqrt(covariance(j, j))) << j;
   }
   EXPECT_NEAR(found.centre[kDimension - 1], data.truth[kDimension - 1] + level, 2.5) << "5 sd";
-  // Of 64 rows: a relative error of sqrt(2 / 64), four of them.
+  // 64 rows give a relative error of sqrt(2 / 64); four of them.
   EXPECT_NEAR(found.dispersion, 1.0, 0.7);
   const double level_variance = found.covariance(kDimension - 1, kDimension - 1);
   of.filter.look_ahead(8);

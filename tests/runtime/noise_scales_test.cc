@@ -171,9 +171,9 @@ TEST(NoiseScales, OneRowBeyondAllIsNotBelieved) {
   EXPECT_LT(mixture.weight[3], 0.001);
 }
 
-// Of rows that are all alike the far ones that are looked for cost next to nothing: half of one is
-// expected in a thousand rows at first, and fewer as they do not come: of 5,000 rows on average
-// 0.5 log(6) / 5,000. What is known of how few there were is as much again at most.
+// Among rows that are all alike the search for far ones costs next to nothing: half of one is
+// expected in a thousand rows at first, and fewer as they do not come, for 5,000 rows 0.5 log(6) /
+// 5,000 on average. What is known of how few there were is as much again at most.
 TEST(NoiseScales, FarRowsThatThereAreNotCostLittle) {
   NoiseScales scales;
   scales.reset(kThree.size());

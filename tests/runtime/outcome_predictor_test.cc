@@ -77,7 +77,7 @@ TEST(OutcomePredictor, ExpectsWhatTheLinkSays) {
   EXPECT_NEAR(outcome.expected(Response::kBinomial, 0.3), 1 / (1 + std::exp(-0.3)), 1e-15);
   EXPECT_NEAR(outcome.expected(Response::kCount, 0.3), std::exp(0.3), 1e-15);
   EXPECT_NEAR(outcome.expected(Response::kLogNormal, 0.3), std::exp(0.3 + 0.25), 1e-12);
-  // Of a count that is 0 more often: odds of 0.5 for such a zero.
+  // The expected count has odds of 0.5 for an excess zero.
   EXPECT_NEAR(outcome.expected(Response::kZeroInflatedCount, 0.3), std::exp(0.3) / 1.5, 1e-12);
 }
 

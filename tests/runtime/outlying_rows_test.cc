@@ -36,7 +36,7 @@ Data outlying_rows(Index rows, Index features, double power, std::uint64_t seed)
   return data;
 }
 
-// Of the rows at the coefficients theta, without a prior.
+// The loss of the rows at the coefficients theta, without a prior.
 double loss(const Data& data, const VectorXd& theta) {
   const Eigen::Map<const MatrixXd> slopes(theta.data(), data.x.cols() + 1, kClasses - 1);
   const MatrixXd eta = data.design() * slopes;

@@ -36,7 +36,7 @@ PredictionScores stream(TestEngine& engine, ManualClock& clock, const Data& data
   return scores_of(engine);
 }
 
-// Of `rows` independent ones, four standard errors.
+// Four standard errors of a share of `rows` independent rows.
 double error_of(double share, std::uint64_t rows) {
   return 4 * std::sqrt(share * (1 - share) / static_cast<double>(rows));
 }
@@ -133,7 +133,7 @@ TEST(Prequential, AnOverconfidentModelIsSeen) {
   ManualClock clock(1);
   TestEngine engine(scored("linear"), &clock);  // whose noise has variance 1
   const ScoreMeans all = stream(engine, clock, linear_data(10'000, 3, 2.0, 5)).means.back();
-  // Of N(0, 4) within 1.645 standard deviations of N(0, 1).
+  // The probability that N(0, 4) gives a value within 1.645 standard deviations of N(0, 1).
   const double expected = std::erf(1.645 / 2 / std::numbers::sqrt2);
   EXPECT_NEAR(all.coverage[2], expected, error_of(expected, all.rows) + 0.002);
 }

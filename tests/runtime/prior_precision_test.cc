@@ -15,7 +15,8 @@ namespace {
 
 using Groups = std::vector<std::uint32_t>;
 
-// Of the features alone: the last coefficient is the intercept.
+// The prior precision of each parameter: groups are of the features alone, and the last coefficient
+// is the intercept.
 VectorXd spread(const VectorXd& lambda, const Groups& groups, const ModelConfig& model) {
   VectorXd precision(static_cast<Index>(groups.size()) + 1);
   for (std::size_t j = 0; j < groups.size(); ++j) {
@@ -270,7 +271,7 @@ TEST(PriorPrecision, GroupsOfOneFeatureStayWithinTheirBounds) {
   EXPECT_LE(kl(engine.summary(), exact), 1e-9);
 }
 
-// Of each chain, of a window of 1000 rows.
+// Passes of each chain over a window of 1000 rows.
 double relaxations(TestEngine& engine) {
   const double steps = static_cast<double>(engine->counters().get(RuntimeCounter::kSteps)) /
                        engine->config().sampler.chains;

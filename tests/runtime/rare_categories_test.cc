@@ -71,7 +71,7 @@ void settle(TestEngine& engine) {
   EXPECT_EQ(engine->counters().get(RuntimeCounter::kColdStarts), 1u);
 }
 
-// Of all coefficients but the intercepts.
+// The learned prior precision of all coefficients but the intercepts.
 double learned(TestEngine& engine) {
   return engine->learner().view().estimator().prior().of_groups()[0];
 }

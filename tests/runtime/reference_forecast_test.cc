@@ -85,7 +85,7 @@ TEST(ReferenceForecast, OfACountHasTheMeanAndVarianceOfTheRows) {
   EXPECT_NEAR(square - mean * mean, 21, 1e-6);
 }
 
-// Of rates the sums say all: the mean of a count is its exposure's share of the rate.
+// For rates the sums are sufficient: the mean of a count is its exposure's share of the rate.
 TEST(ReferenceForecast, OfACountInAnExposureIsThatOfItsRate) {
   World world;
   const double exposures[] = {1, 10, 100, 5, 50};

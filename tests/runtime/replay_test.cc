@@ -21,7 +21,7 @@ void record_head(void* log, std::uint64_t round, std::uint64_t head) noexcept {
   static_cast<std::vector<HeadChange>*>(log)->push_back({round, head});
 }
 
-// Of all but what hangs on when snapshots were published, which a clock has a say in.
+// Hashes all state but what depends on when snapshots were published, which a clock has a say in.
 struct Hasher final : StateVisitor {
   std::uint64_t hash = 14695981039346656037ULL;
   bool leaves_out = false;

@@ -133,8 +133,8 @@ inline double held(TestEngine& engine, const SparseRows& data, std::size_t first
   return held / static_cast<double>(data.rows() - first);
 }
 
-// Of the rows from `first` on, which neither has seen, both engines say the same. The diagonal one
-// has 32 chains and 256 draws. What it says of its answers.
+// Expects the same answers from both engines for the rows from `first` on, which neither has seen.
+// The diagonal one has 32 chains and 256 draws. Returns the provenance of its answers.
 inline Provenance expect_equal_answers(TestEngine& diagonal, TestEngine& full,
                                        const SparseRows& data, std::size_t first) {
   Provenance provenance;

@@ -212,7 +212,8 @@ TEST(RowBlockNoiseLearner, AnOutlierLeavesNothingBehind) {
     feed(engine, data, first, first + 500);
     engine.poll_until_idle();
     share = held(engine, data, 14'000, &provenance);
-    // Of 100 independent ones 0.9 +- 0.03, and 8 chains; the noise of the outlier leaves a prior.
+    // 100 independent rows give 0.9 +- 0.03, and there are 8 chains; the noise of the outlier
+    // leaves a prior.
     if (provenance.status == PosteriorStatus::kOk) {
       EXPECT_GT(share, 0.8) << first;
     }

@@ -44,8 +44,8 @@ double score_after(const EngineConfig& config, const SparseRows& data, std::size
   return sum / static_cast<double>(data.rows() - rows);
 }
 
-// Of 2,000 rows, by more than chance, which is 0.005, than with a normal prior of the precision
-// that is learned where there are no tails. Also where most rows have left a past.
+// The score of 2,000 rows is better by more than chance, which is 0.005, than with a normal prior
+// of the precision that is learned where there are no tails. Also where most rows have left a past.
 TEST(RowBlockTails, PredictBetterThanANormalPriorWhereFewColumnsCount) {
   constexpr std::size_t kRows = 12'000;
   const SparseRows data = rows_where_few_count(kRows + 2'000);

@@ -98,9 +98,9 @@ class RowsOfAnswers : public testing::TestWithParam<Case> {
     const auto served = engine.parameters(&p);
     if (p.status != PosteriorStatus::kOk) return false;
     if (!seen_.emplace(p.sequence, p.n_eff).second) return true;
-    // Of a loss that is no parabola, sums at the mode of some rows ago tell the mode of now, and
+    // Where the loss is not quadratic, sums at the mode of some rows ago give the present mode, and
     // the width there, only about: to four times the Monte Carlo error of the draws that are served
-    // with them. Of normal rows in a window they tell all.
+    // with them. For normal rows in a window they are exact.
     const bool exact = GetParam().model == "linear" && GetParam().horizon != Horizon::kForgetting;
     const double error = exact ? 1e-6 : tolerance() / std::sqrt(engine->config().retained_draws);
     const auto expected = fitted(p, data);

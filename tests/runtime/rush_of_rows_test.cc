@@ -45,7 +45,8 @@ class Errors {
     }
     count_ += kDimension;
   }
-  // Of independent looks, which those of one frame are not: `looks` of them.
+  // Expects errors no larger than the served sds say. Looks at one frame depend on each other; all
+  // are worth `looks` independent ones.
   void expect_honest(double looks) const {
     EXPECT_LE(sum_ / count_, 1 + 4 * std::sqrt(2 / (looks * kDimension)));
   }
@@ -138,8 +139,9 @@ TEST(RushOfRows, DrawsOfAGrowingWindowAreAsWideAsItsPosterior) {
   EXPECT_NEAR(unseen / draws, 1.0, 4 * std::sqrt(2 / draws));
 }
 
-// Of the way from the mean before a frame to the one after it, how much further than the new mean
-// the chains stand in the rounds after its rows have joined, a mean over frames.
+// How much further than the new mean the chains stand in the rounds after a frame's rows have
+// joined, as a share of the way from the mean before the frame to that after it; a mean over
+// frames.
 double overshoot(TestEngine& engine, const Data& data, Index window, Index rows) {
   double along = 0;
   double squares = 0;

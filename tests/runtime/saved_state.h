@@ -19,7 +19,7 @@ struct SavedState {
   std::vector<Section> sections;
 
   bool operator==(const SavedState&) const = default;
-  // Of all sections of this name.
+  // The bits of all sections of this name.
   std::vector<std::uint64_t> bits_of(const std::string& name) const;
 };
 
@@ -58,7 +58,7 @@ class StateRestorer final : public StateVisitor {
   bool fits_ = true;
 };
 
-// Of an engine, or of anything that has state itself.
+// Saves the state of an engine, or of anything that has state itself.
 template <class Owner>
 SavedState save(Owner& owner) {
   StateWriter writer;

@@ -151,8 +151,8 @@ TEST(ScoreSeries, InfluenceVarianceIsTheLongRunOne) {
     }
     const double long_run = (1 + correlation) / (1 - correlation);
     EXPECT_NEAR(intercept / long_run, 1.0, 0.06) << correlation;
-    // Of features with correlation 0.5 to the next one; noise that depends does not matter to
-    // features that do not.
+    // Features correlate by 0.5 with the next one; noise that depends does not matter to features
+    // that do not.
     EXPECT_NEAR(slope * 0.75, 1.0, 0.06) << correlation;
   }
 }

@@ -40,7 +40,7 @@ TEST(SinglePassFarRows, OneRowFarOutIsSetAside) {
   }
 }
 
-// Of classes it is how open a row leaves its odds that tells.
+// For classes a far row is told by how open it leaves its odds.
 TEST(SinglePassFarRows, OneRowOfClassesFarOutIsSetAside) {
   Data data = data_of("logistic", 1500, 217);
   const VectorXd u = uniforms(218, data.rows());
@@ -79,7 +79,7 @@ TEST(SinglePassFarRows, ARowFarOutAmongTheFirstIsNotBegunWith) {
       Data data = data_of(model, 1500, 205);
       if (!std::isnan(far.x)) data.x(30, 0) = far.x;
       if (!std::isnan(far.y)) data.y[30] = far.y;
-      // Of a logarithm there is no number 1000 times as far off as others.
+      // The logarithm of a number is never 1000 times as far off as others.
       if (!std::isnan(far.y) && std::string(model) == "log-normal") continue;
       TestEngine engine(default_config(model, Horizon::kAll));
       stream(engine, data, 0, 130);

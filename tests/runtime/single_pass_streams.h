@@ -26,7 +26,7 @@ void stream(TestEngine& engine, const Data& data, Index first, Index last);
 
 std::string at(const char* model, Horizon horizon);
 
-// Of 64 draws, all but independent, mean and mean square are beyond these bounds once in 10,000
+// Mean and mean square of 64 draws, all but independent, are beyond these bounds once in 10,000
 // times for any of the parameters; `law`: what their spread may be off by.
 void expect_draws_agree(TestEngine& engine, const std::string& what, double law = 1.3);
 

@@ -108,8 +108,8 @@ TEST(SurpriseLimit, RowsOfTheColdStartAreJudgedWhenChainsStart) {
   EXPECT_LT(off(engine, data.truth), 4);
 }
 
-// Of normal rows none is set aside, and the posterior is the same bits; one in 300 is
-// down-weighted, which lowers the noise variance by 0.6 %.
+// No normal row is set aside, and the posterior is the same bits; one in 300 is down-weighted,
+// which lowers the noise variance by 0.6 %.
 TEST(SurpriseLimit, CleanRowsAreLeftAlone) {
   const Data data = linear_data(20'000, kFeatures, 1.0, 23);
   TestEngine kept(config_of(What::kKeep, "linear", 10'000));
@@ -194,8 +194,8 @@ TEST(SurpriseLimit, ARowOfHugeFeaturesIsSurprisingByItsY) {
   EXPECT_GT(off(kept, data.truth), 100);
 }
 
-// Of counts 1 % were typed with three digits too many. Those among the first 100 rows move the mode
-// that these are judged by, and up to a few others with them.
+// 1 % of the counts were typed with three digits too many. Those among the first 100 rows move the
+// mode that these are judged by, and up to a few others with them.
 TEST(SurpriseLimit, CountsAreJudgedByTheirDeviance) {
   const Data clean = inverted_data(4000, kFeatures, 1.0, 27, [](double eta, double u) {
     double term = std::exp(-std::exp(0.3 * eta));

@@ -58,7 +58,7 @@ class UnitsEquivariance : public testing::TestWithParam<std::size_t> {
     a.draws = engine.draws();
     return a;
   }
-  // Of the same answers in other units, to so many standard deviations of y.
+  // Expects the same answers in other units, to `tolerance` standard deviations of y.
   void expect_same(const Answers& a, const Answers& b, double factor, double offset,
                    double tolerance) const {
     EXPECT_EQ(a.provenance.status, b.provenance.status);

@@ -46,7 +46,7 @@ TEST(FactorAnalysis, more_factors_fit_better_and_variances_are_kept) {
   double before = INFINITY;
   for (const std::uint32_t rank : {1U, 2U, 4U, 7U, 15U}) {
     const Matrix fit = fitted(covariance, rank);
-    // Of a maximum of the likelihood the diagonal is that of the data.
+    // At a maximum of the likelihood the diagonal is that of the data.
     EXPECT_LT(relative_difference(fit.diagonal(), covariance.diagonal()), 2e-2) << rank;
     const double kl = kl_of_fit(covariance, fit);
     EXPECT_LT(kl, before) << rank;

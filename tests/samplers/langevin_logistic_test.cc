@@ -25,7 +25,7 @@ class Logistic {
     integrate();
   }
 
-  // Of the mean loss on rows drawn with replacement.
+  // The gradient of the mean loss on rows drawn with replacement.
   FunctionModel::Gradient minibatch_gradient() const {
     return [this, rng = Rng(11), rows = std::vector<std::uint32_t>(kMinibatch)](const double* theta,
                                                                                 double* g) mutable {

@@ -31,7 +31,7 @@ TEST_P(ModelContract, predictive_losses_of_a_known_theta_are_its_losses) {
   }
 }
 
-// Of a normal y the loss is what the residual says beside the noise and what P leaves open.
+// For a normal y the loss follows from the residual, the noise and what P leaves open.
 TEST_P(ModelContract, predictive_residuals_say_what_predictive_losses_do) {
   if (!is_normal(model.response()) || find_model(model.name())->network) {
     GTEST_SKIP() << "of a normal y with a linear predictor alone";

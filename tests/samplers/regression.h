@@ -48,7 +48,7 @@ class Regression {
   // Steps for the slowest mode to fall to 1/e.
   double relaxation(const Law& law) const;
 
-  // Of the mean loss over all rows, the prior included.
+  // The gradient of the mean loss over all rows, the prior included.
   Vector full_gradient(const Vector& theta) const;
 
   RowBatch batch(const std::vector<std::uint32_t>& slots) const { return table_.batch(slots); }

@@ -283,7 +283,7 @@ class Draws {
  public:
   void add(const VectorXd& theta) { all_.push_back(theta); }
   double count() const { return static_cast<double>(all_.size()); }
-  // Of the linear predictors x theta, or of the parameters themselves.
+  // Moments of the linear predictors x theta, or of the parameters themselves.
   Moments moments(const MatrixXd& x) const {
     VectorXd sum = VectorXd::Zero(x.rows());
     MatrixXd squares = MatrixXd::Zero(x.rows(), x.rows());

@@ -229,8 +229,8 @@ TEST(RowBlockLangevin, PrecisionOfThePriorIsLearned) {
   EXPECT_NEAR(chains->prior().precision().value(), 4, 1.2);
 }
 
-// Of rows of three non-zeros and the intercept where there might be 62, that share no column and
-// say nothing: what is expected of the prior is that of four, as soon as draws are taken.
+// Rows have three non-zeros and the intercept where there might be 62, share no column and say
+// nothing: the prior is that of four columns, as soon as draws are taken.
 TEST(RowBlockLangevin, PrecisionBeginsAtWhatRowsHave) {
   ModelConfig model = model_of(kCrossed, kCrossed, 0.1);
   model.learn_prior_precision = true;

@@ -135,7 +135,7 @@ TEST(NewColumns, LeaveOthersWhereTheyAre) {
   parts->columns.enter(parts->gathered.block(), first.count, 1);  // column 0, and the intercept's
   const std::vector<float> before = parts.theta();
   const RowColumns row = parts.row(2, 3);
-  // Of column 1 alone: 0.25 / (2 x 0.25).
+  // The draw is of column 1 alone: 0.25 / (2 x 0.25).
   EXPECT_NEAR(parts.columns().draw_from(row), 0.5, 1e-12);
   const std::vector<float> after = parts.theta();
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -208,8 +208,8 @@ TEST(RowCondenser, ChainsGoApartAsThePastFades) {
   EXPECT_EQ(parts.theta(), aged);
 }
 
-// Of what scatter allows together each of a row's columns has its part, and each at most a fifth of
-// the way.
+// Each of a row's columns has its part of the step that scatter allows together, and each at most a
+// fifth of the way.
 TEST(StepLengths, AreBoundedByScatter) {
   for (const double scatter : {1.0, 1e-3}) {
     Parts parts;

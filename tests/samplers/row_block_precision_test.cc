@@ -223,7 +223,8 @@ TEST(RowBlockPrecision, IsThatOfTheTruthWhereColumnsHaveFewRows) {
   EXPECT_NEAR(mean.predictors, 0.9, 0.02);
 }
 
-// Of the newest rows, and what those before have left: predictors as in the long test below.
+// It is learned from the newest rows and what those before have left: predictors as in the long
+// test below.
 TEST(RowBlockPrecision, IsLearnedOnWhereThePastIsCondensed) {
   const Held mean = mean_held(2'000, 2.8, 12'000, 2'000);
   EXPECT_NEAR(mean.log_precision, std::log(2.8), 3 * 0.1 / std::sqrt(4) + 0.05);
@@ -262,7 +263,7 @@ TEST(RowBlockPrecision, APastThatFadesStaysWhereItWas) {
     for (std::uint16_t c = 0; c < 8; ++c) mean += chains->theta(c, j) / 8;
     off += std::pow(mean - all.coefficients[j], 2) / model.features;
   }
-  // Of coefficients whose sd is 1.04; 0.75 where what the past pulls with stays behind.
+  // The coefficients have an sd of 1.04; it is 0.75 where what the past pulls with stays behind.
   EXPECT_LT(std::sqrt(off), 0.6);
 }
 

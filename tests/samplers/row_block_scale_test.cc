@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kRows = 400;
 
-// Of one column, without an intercept.
+// A model of one column, without an intercept.
 ModelConfig model_at(double value, double precision, bool weight) {
   ModelConfig model = model_of(1, 1, precision * value * value);
   model.weight = weight;

@@ -9,7 +9,7 @@
 namespace windhover::row_block_langevin_test {
 namespace {
 
-// Of a mean of 1.
+// Weights with a mean of 1.
 std::vector<double> log_normal(std::size_t rows, double sd) {
   std::vector<double> weights(rows);
   fill_normals(6, {0, 0, Purpose::kTest}, weights);

@@ -60,8 +60,8 @@ TEST_P(ModelContract, row_distances_are_what_the_best_predictor_leaves) {
   }
 }
 
-// Of a normal y with residual r, noise s and variance v of the linear predictor: r^2 / s and r^2 /
-// (s + v).
+// For a normal y with residual r, noise s and variance v of the linear predictor they are r^2 / s
+// and r^2 / (s + v).
 TEST_P(ModelContract, row_distances_of_a_normal_y_are_in_predictive_sds) {
   if (!is_normal(model.response()) || find_model(model.name())->network) GTEST_SKIP();
   const Table table(config, x, y);

@@ -62,15 +62,15 @@ TEST_P(ModelContract, row_effects_are_what_the_row_alone_would_do) {
     }
     const double way = way_of_row(
         [&](const Vector& at) -> Vector { return gradient(model, row, at); }, theta, p, divisor);
-    // Of a zero far below its mean the gradient is next to nothing, and the way, the difference of
-    // two numbers near 1, squared, is one of roundings.
+    // For a zero far below its mean the gradient is next to nothing, and the way, the squared
+    // difference of two numbers near 1, is only rounding.
     const double rounding = model.response() == Response::kZeroInflatedCount ? 1e-27 : 0.0;
     EXPECT_NEAR(alone.moved, way, std::max(1e-6 * way, rounding)) << i;
   }
 }
 
-// Of a linear model in closed form: with residual r, variance v of the linear predictor and s of
-// the noise the mode moves by r v / (v + s).
+// A linear model has them in closed form: with residual r, variance v of the linear predictor and s
+// of the noise the mode moves by r v / (v + s).
 TEST_P(ModelContract, row_effects_of_a_linear_model_are_those_of_a_kalman_filter) {
   if (!is_normal(model.response())) GTEST_SKIP();
   const Table table(config, x, y);

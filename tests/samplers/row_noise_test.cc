@@ -52,7 +52,7 @@ TEST(RowNoise, GivenIsInUnits) {
   EXPECT_EQ(noise.likelihood().target(14), 1);
 }
 
-// Of classes there is none.
+// Classes have no noise.
 TEST(RowNoise, OfClassesIsOne) {
   RowNoise noise(model_of("logistic", 4), kChains);
   noise.set_units({.shift = 0, .scale = 4});

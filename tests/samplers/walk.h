@@ -13,7 +13,7 @@ namespace windhover {
 class NoisyGradient {
  public:
   NoisyGradient(const OwnedEstimates& estimates, FunctionModel::Gradient mean_gradient);
-  // Of the quadratic loss with the curvature of the estimates, mode 0.
+  // The same for the quadratic loss with the curvature of the estimates, mode 0.
   explicit NoisyGradient(const OwnedEstimates& estimates);
   GradientSource& source() { return gradient_.source(); }
 

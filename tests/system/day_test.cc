@@ -44,7 +44,7 @@ std::chrono::seconds length_of_day() {
   return std::chrono::seconds(asked != nullptr && *asked == '1' ? 600 : 90);
 }
 
-// Of one daemon's lives: its sockets keep their names and ports.
+// The folder that one daemon's lives share: its sockets keep their names and ports.
 class Place {
  public:
   Place() : folder_(temporary_path("day")) {

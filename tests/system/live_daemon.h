@@ -118,7 +118,7 @@ class LiveDaemon {
     pid_ = -1;
     return WIFEXITED(state) ? WEXITSTATUS(state) : -WTERMSIG(state);
   }
-  // Of one that ends by itself.
+  // Waits for a daemon that ends by itself; the same.
   int wait() { return stop(0); }
 
  private:

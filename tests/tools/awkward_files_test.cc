@@ -155,7 +155,7 @@ TEST(AwkwardFiles, WhatStandsAboveTheNamesIsSaidToBeInTheWay) {
                    "where lines stand above the names take them away, tail -n +2"));
 }
 
-// Of 90 rows, a number in each of which y is 1 to 13.
+// The note on a column of numbers in 90 rows, where y is 1 to 13.
 std::string note_of_numbers(auto number) {
   std::string text = "n,a,y\n";
   for (int i = 0; i < 90; ++i) {

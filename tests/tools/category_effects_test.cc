@@ -101,7 +101,7 @@ TEST(CategoryEffects, OfAnAverageSumToNothingAndNeedNoIntercept) {
   EXPECT_NEAR(number(named(beside, "c=far"), "mean"), 30, 4 * number(beside[0], "sd"));
 }
 
-// Of several classes the draws tell, each class by itself.
+// With several classes the effects come from the draws, each class by itself.
 TEST(CategoryEffects, OfClassesAreThoseOfAModelWithColumnsForAllButTheReference) {
   const auto kind = [](double a, int c, int i) {
     const double u = 3 * std::sin(i * 12.9898) + a + c;

@@ -58,7 +58,7 @@ std::string_view model_of(const Inspection& inspection) {
 
 double price(double x, Random& random) { return 100'000 * std::exp(x + 0.4 * normal(random)); }
 double bell(double x, Random& random) { return 300 + 40 * x + 10 * normal(random); }
-// Of mean 3 to 12 and variance mu + mu^2 / 2.
+// A count of mean 3 to 12 and variance mu + mu^2 / 2.
 double crowded(double x, Random& random) {
   const double mean = 3 * std::exp(1.4 * x);
   return poisson(random, std::gamma_distribution<double>(2, mean / 2)(random));
@@ -128,8 +128,8 @@ TEST(ChooseModel, CountsAreNegativeBinomial) {
   EXPECT_TRUE(says(crowds.target_note, "if these are classes, --model softmax"));
 }
 
-// Of a Poisson number of mean 0.8 a normal one in its place loses 0.1 nats; of 0.05, where it is 0
-// nearly always, 0.03 where what rounds to 0, 1 and 2 is compared, while its density at 0 is 1.8.
+// A normal model of a Poisson number of mean 0.8 loses 0.1 nats; of mean 0.05, where it is 0 nearly
+// always, 0.03 where what rounds to 0, 1 and 2 is compared, while its density at 0 is 1.8.
 TEST(ChooseModel, FewOfAKindAreCountsToo) {
   for (const double scale : {0.8, 0.05}) {
     const Rows few = rows_of(2'000, 1, [&](double x, Random& random) {
@@ -276,7 +276,7 @@ TEST(RowScores, AreNatsOfYItself) {
   EXPECT_EQ(row_scores("linear", dataset_of(bells), false, 0.5).scores.size(), 1'980U);
 }
 
-// Of whole numbers they are those of what rounds to them, which no density is.
+// Scores of whole numbers are probabilities of what rounds to them, which no density is.
 TEST(RowScores, OfWholeNumbersAreOfProbabilities) {
   Rows bells = rows_of(2'000, 5, bell);
   for (Row& row : bells) row.y = std::round(row.y);

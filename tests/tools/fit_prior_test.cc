@@ -100,8 +100,8 @@ TEST(Fit, DefaultPriorTakesTextAndEmptyCells) {
     EXPECT_NEAR(sqm["mean"].get<double>(), 3'000, 5 * sqm["sd"].get<double>());
     const double b_over_a =
         out["parameters"][3]["mean"].get<double>() - out["parameters"][2]["mean"].get<double>();
-    // Of 400 rows each, with noise of 20,000 and one number in 50 unknown (its sd is 85,000): the
-    // sd of the difference is 1,650.
+    // There are 400 rows of each, with noise of 20,000 and one number in 50 unknown (its sd is
+    // 85,000): the sd of the difference is 1,650.
     EXPECT_NEAR(b_over_a, 30'000, 5 * 1'650);
     // 2.5 sd(y), about 88,000, for a column that is 0 or 1.
     const double prior_sd = 1 / std::sqrt(out["parameters"][3]["prior_precision"].get<double>());

@@ -46,7 +46,7 @@ TEST(Fit, ReportsALinearFit) {
 #endif
 }
 
-// Of two files that differ in their units alone a product stands in the same place of a picture.
+// In two files that differ in their units alone a product stands in the same place of a picture.
 TEST(ColumnSds, OfAProductAreThoseOfItsNumbers) {
   std::string text = "a,b,c,y\n";
   for (int i = 0; i < 500; ++i) {

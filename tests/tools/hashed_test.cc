@@ -72,7 +72,7 @@ TEST(SchemaHash, GivesATextOneBucketAfterTheColumnsBeforeIt) {
   EXPECT_EQ(schema.feature_names().at(2000), "hash(origin x carrier) 999");
 }
 
-// Of a file and of a question alike.
+// A file and a question are read alike.
 TEST(SchemaHash, TakesAnEmptyCellForATextUnlessItIsSaidToBeMissing) {
   const std::string rows = "origin,carrier,y\n,AA,1\n";
   const auto places = [&](const std::string& more) {
@@ -222,9 +222,9 @@ TEST(HashTally, KnowsWhatSharesABucketExactlyWhileTextsAreFew) {
   EXPECT_EQ(HashTally(10).seen().shared, 0);
 }
 
-// Of n texts in m buckets a bucket has a given number of them as a Poisson variable of mean n/m: a
-// text is alone with exp(-n/m), and m (1 - exp(-n/m)) buckets are used. At least one bucket in 32
-// is followed, so that estimates have a standard error of 1/sqrt(n/32) at most.
+// The number of n texts that fall into one of m buckets is a Poisson variable of mean n/m: a text
+// is alone with exp(-n/m), and m (1 - exp(-n/m)) buckets are used. At least one bucket in 32 is
+// followed, so that estimates have a standard error of 1/sqrt(n/32) at most.
 TEST(HashTally, EstimatesManyTextsFromSomeOfTheirBuckets) {
   constexpr double kTexts = 1'000'000, kBuckets = 1 << 20;
   HashTally tally(1 << 20);

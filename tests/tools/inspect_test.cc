@@ -216,7 +216,7 @@ TEST(Inspect, WholeNumbersMayBeCountsFirst) {
   EXPECT_TRUE(says(few.target_note, "if these are counts, say --model negative-binomial"));
   EXPECT_FALSE(says(few.target_note, "log-normal"));
   EXPECT_TRUE(says(few.target_note, few.target_hint) && few.target_hint.starts_with("if these"));
-  // Of a busy hour and of a quiet one.
+  // Counts of a busy hour and of a quiet one are far apart.
   const auto spread = of_numbers([](double z) { return std::floor(60 * std::exp(z)); });
   EXPECT_TRUE(says(spread.target_note, "if these are counts, say --model negative-binomial"));
   const auto many = of_numbers([](double z) { return 20 + std::floor(400 * std::exp(z)); });

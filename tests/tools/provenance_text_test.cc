@@ -6,7 +6,7 @@
 
 namespace windhover::provenance_text_test {
 
-// Of few rows there is no number: none is said, nor the advice that goes with it.
+// Few rows have no number: none is said, nor the advice that goes with it.
 TEST(ProvenanceText, DependentRowsHaveTheirNumberWhereItIsKnown) {
   Provenance p;
   p.reason = StatusReason::kDependentRows;

@@ -125,7 +125,7 @@ TEST(QuestionSource, AStallOfTheServerDelaysAllThatWasDueMeanwhile) {
 }
 
 TEST(QuestionSource, WhatIsNeverAnsweredCountsWithTheTimeItWaited) {
-  // Of 500 questions a quarter goes out after frame 377.
+  // A quarter of 500 questions goes out after frame 377.
   FakeServer server({.silent_from = 252, .watched = 377});
   QuestionSource questions(server.address(), {{"status", status_frame()}}, 1, kRate);
   const std::int64_t begin = RealClock().now_ns();

@@ -41,7 +41,7 @@ class RecordedLog {
   std::size_t seen_ = 0;
 };
 
-// Of some rows, with that status.
+// The provenance of some rows, with that status.
 inline Provenance provenance_with(PosteriorStatus status, StatusReason reason) {
   Provenance provenance;
   provenance.status = status;

@@ -84,7 +84,7 @@ TEST_F(ReproduceParts, OfAnUnfinishedRunGoOnlyWhenToldTo) {
   EXPECT_EQ(parts_computed(resumed), 0);
   interrupt();
   EXPECT_EQ(parts_computed({.data = out, .out = out, .fresh = true}), 2);
-  // Of one that came to its end they may go.
+  // Parts of a run that came to its end may go.
   EXPECT_EQ(parts_computed({.data = out, .out = out}), 2);
 }
 

@@ -46,7 +46,7 @@ TEST(PairedRatio, OfIndependentRunsHasTheErrorsOfBoth) {
 }
 
 TEST(JackknifeMinus, TakesOffWhatTheRunsHaveInCommon) {
-  // Of the means of 100 x and 100 x + y, the difference is the mean of y.
+  // The difference of the means of 100 x and 100 x + y is the mean of y.
   const std::vector<double> x = normals(50, 1);
   const std::vector<double> y = normals(50, 2);
   const auto jackknife_of = [](const std::vector<double>& values) {

@@ -171,7 +171,7 @@ TEST_F(SendProducer, FileIsReadAgainWhereMemoryDoesNotGoBackFarEnough) {
   EXPECT_TRUE(says(notes_, "is read again from row 1 on")) << notes_;
 }
 
-// Of rows before the file's first one nothing is known here.
+// Rows before the file's first one are not in the file, so that they cannot be sent again.
 TEST_F(SendProducer, RowsOfEarlierFilesAreLostWithTheServer) {
   options_.limit = 500;
   (void)send_file(options_);

@@ -196,7 +196,7 @@ TEST(FetchPosterior, RecoversTheGaussianThatTheServerAnswersFrom) {
     (void)send_file(o);
     Client client;
     connect_or_throw(client, served.address());
-    // Of all rows in the end, and the exact one once the learner has settled there.
+    // The answer is of all rows in the end, and exact once the learner has settled there.
     double spread = 1;
     double place = 1;
     for (int look = 0; look < 600 && !(spread < 1e-3 && place < 1e-3); ++look) {

@@ -11,7 +11,7 @@
 namespace windhover::unknown_word_test {
 namespace {
 
-// Of a program like ours: what refuses the words; "" where they are taken.
+// What a program like ours says to refuse the words; "" where they are taken.
 std::string refusal_of(const std::vector<const char*>& words) {
   CLI::App app("A program", "tool");
   CLI::App* fit = app.add_subcommand("fit", "");

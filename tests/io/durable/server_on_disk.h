@@ -117,7 +117,7 @@ class ServerLife {
     EXPECT_TRUE(eventually(answered))
         << "sequence " << provenance.sequence << " " << to_string(provenance.status) << " "
         << to_string(provenance.reason);
-    // Of two, the second began after the answer.
+    // The second of two rests began after the answer.
     const std::uint64_t rests = rests_ + 2;
     EXPECT_TRUE(eventually([&] { return rests_ >= rests; }));
     EXPECT_TRUE(answered());

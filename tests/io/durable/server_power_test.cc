@@ -127,8 +127,8 @@ class HardServer {
     met_.unacknowledged += sender.outstanding();
   }
 
-  // Of more than the log holds: it may not be finished. Counted where one is begun, if none was
-  // left over from an earlier life.
+  // Begins a checkpoint that has more rows than the log; it may not be finished. It is counted
+  // where one is begun, if none was left over from an earlier life.
   void begin_checkpoint(ServerLife& life, bool left_over) {
     if (life.server().kept().log().durable_head.load() == life.engine().head()) return;
     const std::uint64_t number = life.server().kept().request_checkpoint().value();

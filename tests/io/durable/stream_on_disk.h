@@ -104,7 +104,7 @@ class LoggedHistory {
   std::uint64_t rows() const { return rows_.size(); }  // accepted
   std::uint64_t next(std::uint64_t producer) const { return next_[producer - 1]; }
 
-  // Of the posterior of the newest `window` rows.
+  // The mode of the posterior of the newest `window` rows.
   Eigen::VectorXd mode(std::size_t window) const {
     Eigen::MatrixXd a = Eigen::MatrixXd::Identity(kFeatures, kFeatures);
     Eigen::VectorXd b = Eigen::VectorXd::Zero(kFeatures);

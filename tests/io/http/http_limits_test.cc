@@ -93,7 +93,7 @@ TEST(HttpLimits, BodyOfARefusedRequestIsNotReadAndEndsTheConnection) {
   EXPECT_EQ(refused(world), 2U);
 }
 
-// Of a rate of 10 bytes a second 500 bytes are worth 50 s, whatever becomes of them; who is refused
+// At a rate of 10 bytes a second 500 bytes are worth 50 s, whatever becomes of them; who is refused
 // already and goes on owes a second more for it, and no more than that.
 TEST(HttpLimits, BytesThatAreNoRequestArePaidForToo) {
   HttpWorld world(http_server().http, {.bytes = 10});
@@ -142,7 +142,7 @@ TEST(HttpLimits, WhoIgnoresRetryAfterDoesNotKeepItselfOut) {
   EXPECT_GT(refused, 200);
 }
 
-// Of a rate of 10 bytes a second: how long who has sent these waits.
+// How long a peer that has sent these waits, at a rate of 10 bytes a second.
 int seconds_after(const std::function<void(HttpWorld&)>& send) {
   HttpWorld world(http_server().http, {.bytes = 10});
   send(world);

@@ -19,7 +19,7 @@ struct HttpResponse {
   std::string head;
   std::string body;
 
-  // Of a field named as the server writes it; empty: not there.
+  // The value of a field, named as the server writes it; empty: not there.
   std::string field(const std::string& name) const {
     const std::size_t found = head.find("\r\n" + name + ": ");
     if (found == std::string::npos) return "";

@@ -23,7 +23,8 @@ TEST(JsonApi, RowsAreTakenOnceAndToldApart) {
   EXPECT_EQ(ack["refused"], "1");
   EXPECT_EQ(ack["refused_row"], json::array({4}));
   EXPECT_EQ(ack["head"], "9");
-  // Of a producer: a row sent again is a duplicate, a gap is refused and says where to go on.
+  // With a producer a row sent again is a duplicate, and a gap is refused, with the place to go on
+  // from.
   EXPECT_EQ(json::parse(served.post("/v1/observe", rows_of(10, 7)).body)["accepted"], "10");
   ack = json::parse(served.post("/v1/observe", rows_of(12, 7)).body);
   EXPECT_EQ(ack["duplicate"], "10");

@@ -89,8 +89,8 @@ TEST(MetricsProtobuf, NativeBucketsHoldEveryDurationWithinWhatTheRecorderTells) 
   for (const auto& [index, count] : buckets) {
     EXPECT_GT(count, 0) << "one that is empty is not said";
     total += count;
-    // Of the durations that end in this bucket or before: none is missing, and at most those that
-    // the recorder may have taken for up to 1/32 more.
+    // The count of durations that end in this bucket or before: none is missing, and at most those
+    // are added that the recorder may have taken for up to 1/32 more.
     const double bound_ns = std::exp2(index / 8.0) * 1e9;
     const auto at_most = [&](double bound) {
       return std::ranges::count_if(

@@ -25,7 +25,7 @@ async function sales(...words) {
 const meanOf = ({ daemon, schema }, day) =>
   JSON.parse(program("predict", "--to", daemon.query, "--schema", schema, "--json", "--set", `day=${day}`)).predictions[0].mean;
 
-// Of the section, once the page says what the command line does; no rows come, so that both are soon of
+// Waits until the section says what the command line does; no rows come, so that both soon speak of
 // the same posterior.
 async function agree(page, selector, exact) {
   const deadline = Date.now() + kPatience;

@@ -136,7 +136,7 @@ test("categories are told above the average of those listed", async () => {
   const theta = [0, 1, 0, 3, 9, 10, 20, 0, 6, 70, 80, 500];
   const linear = async (rows) => rows.map((row) => ({ linpred_mean: [...row].reduce((sum, [j, x]) => sum + x * theta[j], 500), linpred_sd: 0 }));
   const both = await categoryEffects(new Columns({ ...welcome, features: 11, dimension: 12 }, crossed), linear, theta, never);
-  // Of u: 0 + (10 + 20) / 2, of v: 1 + (0 + 6) / 2, of x: 0 + (10 + 0) / 2, of y: 3 + (20 + 6) / 2.
+  // The means: u has 0 + (10 + 20) / 2, v 1 + (0 + 6) / 2, x 0 + (10 + 0) / 2, y 3 + (20 + 6) / 2.
   [5.5, -5.5, -5.5, 5.5].forEach((mean, i) => assert.ok(Math.abs(both.effects.get(i).mean - mean) < 1e-9, `${i}: ${both.effects.get(i).mean}`));
   // Three draws of two pages, whose effects of u are -0.5, 0.5 and 1.5.
   const pages = [[0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], [2, -1, 0, 0, 0, 0, 0]];
@@ -228,8 +228,8 @@ test("the histogram of outcomes says what its shape means", () => {
   assert.match(said([0.02, 0.1, 0.1, 0.1, 0.18, 0.18, 0.1, 0.1, 0.1, 0.02]), /fewer than/);
   assert.match(said([0.05, 0.05, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.15, 0.15]), /60.*% .* above .* too low/);
   assert.match(said([0.15, 0.15, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05]), /below .* too high/);
-  // Of two faults it is the one that is farther beyond chance: too few outside by 7.9 standard
-  // deviations, or too many below by 2.5; and the other way round.
+  // The fault that is farther beyond chance is said: too few outside by 7.9 standard deviations, or
+  // too many below by 2.5; and the other way round.
   assert.match(said([0.05, 0.05, 0.05, 0.09, 0.3, 0.26, 0.05, 0.05, 0.05, 0.05]), /^10.*% .* outermost 20.% .* fewer than/);
   assert.match(said([0.03, 0.07, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.2], false, 1000), /^60.*% .* above/);
   // A tenth more of so few rows is chance.

@@ -100,7 +100,7 @@ def test_answers_are_the_memory_that_the_library_wrote():
     assert address(theta) == address(draws.theta)
 
 
-# Of what it is given it copies nothing: it refuses what it would have to copy.
+# The engine copies nothing that it is given: it refuses what it would have to copy.
 @pytest.mark.parametrize(
     ("change", "error"),
     [

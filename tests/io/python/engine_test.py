@@ -41,7 +41,7 @@ def test_learns_and_answers(threads):
         assert engine.observe(X, y) == engine.rows == 4000
         where = engine.wait()
         assert where.sequence >= 4000
-        # Of 4,000 rows the least-squares estimate has an sd of 0.5 / sqrt(4000) = 0.008 a column.
+        # From 4,000 rows the least-squares estimate has an sd of 0.5 / sqrt(4000) = 0.008 a column.
         p = engine.posterior()
         A = np.column_stack([X, np.ones(len(X))])
         exact = np.linalg.lstsq(A, y, rcond=None)[0]

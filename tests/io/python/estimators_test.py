@@ -98,7 +98,7 @@ def test_a_regressor_of_trials_predicts_so_many(rows):
     lower, upper = model.predict_interval(X[:3], trials=[100] * 3)
     assert np.all((10 < lower) & (lower < 30) & (30 < upper) & (upper < 50))
     many = np.random.default_rng(10).integers(1, 1000, 600)
-    # Of counts of which nearly all there is to know is how many trials there were.
+    # Nearly all that there is to know of these counts is their number of trials.
     assert model.score(X, 0.3 * many, trials=many) > 0.95
     for other in (model, pickle.loads(pickle.dumps(model))):
         for ask in (other.predict, other.predict_interval, other.predictions):
