@@ -101,7 +101,7 @@ class ClientStream : public ClientConnection {
   Beginning beginning_;
   MissingRows missing_;
   std::uint64_t fingerprint_ = 0;      // what rows meant to the server at first
-  std::uint64_t start_ = 0;            // of the server, likewise
+  std::uint64_t start_ = 0;            // the server's start_id, likewise
   std::uint64_t forgotten_ = 0;        // producers, as the server said last
   std::uint64_t restoring_until_ = 0;  // id; until then answers are about frames held; 0: none
   bool rows_lost_ = false;             // and wait_acknowledged() has not said so yet

@@ -21,7 +21,7 @@ struct ClientOptions {
   std::uint64_t producer = 0;
   // Not: rows on their way when a connection breaks are learned or lost, and none is kept here.
   bool resend = true;
-  std::uint64_t first_sequence = 0;  // of the first row this client sends; with a producer given
+  std::uint64_t first_sequence = 0;  // the first row this client sends; with a producer given
   // The rows before first_sequence are not to be had: a server that does not know the producer
   // begins there. Otherwise it refuses (REASON_UNKNOWN_PRODUCER) unless first_sequence is 0.
   bool begins_here = false;
@@ -74,7 +74,7 @@ struct ObserveTotals {
   std::uint64_t unknown = 0;
   std::uint64_t frames_sent = 0;
   std::uint64_t frames_acknowledged = 0;
-  std::uint64_t head = 0;           // of the newest acknowledgement
+  std::uint64_t head = 0;           // as the newest acknowledgement said
   std::uint64_t producer_next = 0;  // likewise, or of the last connecting
   // How many of the acknowledged rows, oldest first, the server has said are on its disk.
   std::uint64_t durable = 0;

@@ -57,8 +57,8 @@ std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::si
                                 std::size_t classes) noexcept;
 std::size_t posterior_reply_bound(std::size_t dimension) noexcept;
 std::size_t draws_reply_bound(std::size_t dimension, std::size_t draws) noexcept;
-inline constexpr std::size_t kSmallReplyBound = 2048;   // of the other shapes
-inline constexpr std::size_t kStatusReplyBound = 8192;  // of Status and the lists
+inline constexpr std::size_t kSmallReplyBound = 2048;   // a reply of any other shape
+inline constexpr std::size_t kStatusReplyBound = 8192;  // Status and the lists
 
 }  // namespace windhover
 

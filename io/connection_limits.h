@@ -14,8 +14,8 @@ namespace windhover {
 struct ConnectionLimits {
   std::uint64_t frames = 0;     // requests of any kind
   std::uint64_t bytes = 0;      // received
-  std::uint64_t questions = 0;  // of the frames, those that ask the posterior or the status
-  std::uint64_t cost = 0;       // of the questions, in microseconds: see question_cost.h
+  std::uint64_t questions = 0;  // those of the frames that ask for the posterior or the status
+  std::uint64_t cost = 0;       // what questions cost, in microseconds: see question_cost.h
 
   // Not rates. How many connections an identity may have at a time to each endpoint.
   std::uint64_t connections = 0;

@@ -47,7 +47,7 @@ struct ConversationContext {
   // Null: every question is answered at once.
   LongPredict* long_predict = nullptr;
   bool rows_only = false;             // no questions but Status and ProducerStatus
-  PredictScratch* scratch = nullptr;  // of questions answered at once, and of outcomes
+  PredictScratch* scratch = nullptr;  // for questions answered at once, and for outcomes
   const Places* places = nullptr;     // null: there are no others
 
   ModelContext* find(std::string_view name) const noexcept;  // null: there is none

@@ -43,7 +43,7 @@ enum class IoCounter : std::uint8_t {
   kWindowFullWaits,
   kLogBehindWaits,  // frames that waited because the log, or recovery, was behind
   kLimitWaits,      // times that a connection was not read because it was over its limits
-  kTurnPauses,      // of those who ask much, so that who asks little is answered in time
+  kTurnPauses,      // peers that ask much were held back, so that others are answered in time
   kAcknowledgements,
   kQueries,
   kQueriesRefused,

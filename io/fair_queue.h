@@ -56,7 +56,7 @@ class FairQueue {
  private:
   struct Waiting {
     std::uint64_t start = 0;
-    std::uint64_t number = 0;  // of equal starts the first that came
+    std::uint64_t number = 0;  // with equal starts the first that came is next
     std::uint32_t who = 0;
   };
   static bool later(const Waiting& a, const Waiting& b) noexcept {
@@ -68,7 +68,7 @@ class FairQueue {
   }
   std::uint64_t start_of(std::uint32_t who) const noexcept;
 
-  std::span<std::uint64_t> ends_;            // of each connection's last turn
+  std::span<std::uint64_t> ends_;            // where each connection's last turn ended
   std::array<std::span<Waiting>, 2> lines_;  // each a heap
   std::array<std::size_t, 2> sizes_{};
   std::uint64_t now_ = kCreditNs;

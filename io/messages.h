@@ -49,7 +49,7 @@ constexpr bool brings_rows(RequestKind kind) noexcept {
 
 // What an acknowledgement stands for. The numbers of windhover.v1.Durability.
 enum class Durability : std::uint8_t {
-  kUnspecified = 0,  // of a request: whatever the server offers
+  kUnspecified = 0,  // in a request: whatever the server offers
   kMemory = 1,       // the rows are in the server's memory
   kLogged = 2,       // the rows, and where their producer stands, are on its disk
 };
@@ -58,7 +58,7 @@ struct HelloRequest {
   std::uint32_t version_min = 0;
   std::uint32_t version_max = 0;
   std::uint64_t model_fingerprint = 0;
-  std::uint32_t durability = 0;  // of Durability, or of a later version's
+  std::uint32_t durability = 0;  // a Durability, or one of a later version
   std::string_view model;        // ASCII, within the frame; empty: the first
   std::string_view token;        // likewise; empty: none. A secret
 };
@@ -72,7 +72,7 @@ struct ObserveRequest {
 
 struct PredictQuery {
   std::uint32_t rows = 0;
-  Scalar scalar = Scalar::kFloat64;  // of features
+  Scalar scalar = Scalar::kFloat64;  // how features are sent
   PackedArray features;
   PackedArray indices;   // uint32
   PackedArray row_ends;  // uint32
@@ -113,7 +113,7 @@ enum class PauseChange : std::uint8_t { kNone = 0, kPause = 1, kGoOn = 2 };
 
 struct ChangeModelQuery {
   std::string_view answered_by;  // ASCII, within the frame; empty: no change
-  std::uint32_t pause = 0;       // of PauseChange, or of a later version's
+  std::uint32_t pause = 0;       // a PauseChange, or one of a later version
 };
 
 // The numbers of windhover.v1.HostAction.
@@ -121,7 +121,7 @@ enum class HostAction : std::uint8_t { kNone = 0, kAdd = 1, kReplace = 2, kRemov
 
 struct HostModelQuery {
   static constexpr std::size_t kMostConfiguration = 16'384;
-  std::uint32_t action = 0;        // of HostAction, or of a later version's
+  std::uint32_t action = 0;        // a HostAction, or one of a later version
   std::string_view name;           // ASCII, within the frame
   std::string_view configuration;  // likewise
   bool delete_data = false;

@@ -26,7 +26,7 @@ struct Occupant {
   bool greeted = false;       // somebody is known at it, over HTTP also if a request has come whole
   bool stranger = false;      // it may be let go, because nobody is known at it
   bool on_trial = false;      // on a place kept for who looks after the server, and not an admin
-  std::uint64_t address = 0;  // of where the peer is, see Credential::of_address()
+  std::uint64_t address = 0;  // where the peer is, see Credential::of_address()
   std::int64_t begun_ns = 0;
 };
 

@@ -86,7 +86,7 @@ struct ProducerShare {
 
   std::uint64_t identity = 0;
   std::uint32_t producers = 0;
-  std::uint32_t lasting = 0;  // of these, not passing
+  std::uint32_t lasting = 0;  // how many of these are not passing
   SilenceOrder silent{SilenceOrder::kOfShare};
 };
 
@@ -132,7 +132,7 @@ class ProducerShares {
 
   std::span<ProducerEntry> entries_;
   std::span<ProducerShare> shares_;
-  SilenceOrder silent_;  // of all
+  SilenceOrder silent_;  // of all shares
 };
 
 }  // namespace windhover

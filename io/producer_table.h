@@ -69,7 +69,7 @@ class ProducerTable {
   struct Rules {
     std::size_t claims_per_connection = 16;    // 1 to ProducerClaims::kMost
     std::int64_t silence_ns = 60'000'000'000;  // after which another may speak for a producer
-    std::uint64_t seed = 0x9e3779b97f4a7c15;   // of the hash: one that no peer knows
+    std::uint64_t seed = 0x9e3779b97f4a7c15;   // the hash's seed: one that no peer knows
   };
 
   // Takes memory, writes nothing. `capacity` > 0; `identities`: that are told apart, at most.
@@ -156,7 +156,7 @@ class ProducerTable {
   ProducerIndex index_;
   ProducerShares shares_;
   std::atomic<std::size_t> size_{0};  // written by its thread alone
-  std::size_t lasting_ = 0;           // of these, not passing
+  std::size_t lasting_ = 0;           // how many of these are not passing
   std::uint64_t forgotten_ = 0;
   Entry unknown_;  // what at() shows of one that is not known
   Rules rules_;

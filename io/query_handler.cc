@@ -10,7 +10,7 @@
 namespace windhover {
 namespace {
 
-constexpr std::size_t kMostRowsAtOnce = 32;  // of a question in pieces, between looks at the clock
+constexpr std::size_t kMostRowsAtOnce = 32;  // in a question in pieces, between looks at the clock
 
 }  // namespace
 

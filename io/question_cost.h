@@ -31,7 +31,7 @@ struct QuestionCost {
   std::int64_t row_ns = 0;
   std::int64_t quantile_ns = 0;  // each row's
   std::int64_t threshold_ns = 0;
-  std::int64_t parameters_ns = 0;  // of PosteriorSummary
+  std::int64_t parameters_ns = 0;  // a PosteriorSummary
   std::int64_t draw_ns = 0;
   // Rows that are computed together at least: four read the factor of a large model once, and take
   // little longer than one.

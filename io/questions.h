@@ -51,7 +51,7 @@ class Questions {
 
   const ConversationContext& context_;
   std::int64_t budget_ = 0;
-  std::int64_t spent_ = 0;         // of it
+  std::int64_t spent_ = 0;         // part of the budget
   std::int64_t turn_ends_ns_ = 0;  // 0: no question has been answered in it yet
   std::uint32_t answered_ = 0;
 };

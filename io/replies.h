@@ -74,7 +74,7 @@ struct ObserveAckReply {
     std::uint32_t row = 0;
     Status reason = Status::kOk;
   };
-  std::uint64_t id = 0;  // of the newest Observe covered
+  std::uint64_t id = 0;  // id of the newest Observe that it covers
   std::uint64_t producer = 0;
   std::uint64_t producer_next = 0;
   std::uint64_t accepted = 0;

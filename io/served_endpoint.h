@@ -10,9 +10,9 @@ namespace windhover {
 
 // As of now. From any thread once the server has been started.
 struct ServedEndpoint {
-  std::uint16_t port = 0;             // of TCP, bound by Server::open(); 0 without TCP
+  std::uint16_t port = 0;             // TCP port bound by Server::open(); 0 without TCP
   std::uint32_t sessions = 0;         // open now
-  std::uint32_t thread_warnings = 0;  // of start()'s thread: a mask of ThreadWarning
+  std::uint32_t thread_warnings = 0;  // from start()'s thread: a mask of ThreadWarning
   // When its loop last swept its sessions, by the server's clock: once a second at least from
   // run_...() until it stops. 0: not yet; -1 without HTTP.
   std::int64_t beat_ns = 0;

@@ -26,7 +26,7 @@ struct ModelLimits {
   // Parameters that an answer can hold: all of them, or none where they are more than
   // kMostDescribed.
   std::uint32_t described = 0;
-  std::uint32_t classes = 0;  // of a model of classes; otherwise 0
+  std::uint32_t classes = 0;  // how many a model of classes has; otherwise 0
   std::uint32_t max_rows = 0;
   std::uint32_t max_nonzeros = 0;
   std::uint32_t max_query_rows = 0;
@@ -106,8 +106,8 @@ struct ServedModel {
   std::string_view schema_json;  // HostedModel's
   ModelLimits limits;
   Engine* engine = nullptr;
-  bool takes_rows = true;         // of senders; otherwise it follows
-  std::uint64_t instance_id = 0;  // of the history
+  bool takes_rows = true;         // from senders; otherwise it follows
+  std::uint64_t instance_id = 0;  // number of the history
   std::uint64_t start_id = 0;     // random, of this start
   Durability durability = Durability::kMemory;
   LogProgress log;  // all 0 without one

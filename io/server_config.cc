@@ -18,7 +18,7 @@ namespace windhover {
 namespace {
 
 constexpr std::size_t kObserveOverhead = 128;  // tags, lengths, producer and sequence of a frame
-constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();  // of an Error
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();  // an Error without one
 
 std::size_t largest_row_bytes(const ModelConfig& model) noexcept {
   const std::size_t values = model.max_nonzeros > 0 ? model.max_nonzeros : model.features;

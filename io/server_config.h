@@ -17,12 +17,12 @@
 
 namespace windhover {
 
-inline constexpr std::size_t kMaxModels = 4096;  // of one server
+inline constexpr std::size_t kMaxModels = 4096;  // that one server may have
 
 // Models that may be added while the server serves, beside those it is created with. Off without
 // memory.
 struct AddedModelsConfig {
-  std::uint64_t memory_bytes = 0;  // of all of them together: engines, producers, logs
+  std::uint64_t memory_bytes = 0;  // for all of them together: engines, producers, logs
   std::uint32_t max_models = 16;
   // Parameters of the largest model that may be added: sessions and scratch have the size for it
   // from the start. 0: as many as the largest model that the server is created with.

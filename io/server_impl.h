@@ -71,7 +71,7 @@ struct ServerImpl {
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
   std::string identities_file, tls_certificate, tls_key, tls_client_ca;
-  Access::Sentence reload_sentence{};  // of who reloads, who is not who adds models
+  Access::Sentence reload_sentence{};  // for who reloads, who is not who adds models
   Access::Sentence add_sentence{};
   // What each endpoint is to be told of the model that is ready and has not been let in.
   struct Coming {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kNoModelName =
     "a model's name is 1 to 63 letters, digits, '_', '-' and '.', and begins with no '.'";
-constexpr double kUnnumbered = std::numeric_limits<double>::quiet_NaN();  // of an Error
+constexpr double kUnnumbered = std::numeric_limits<double>::quiet_NaN();  // an Error without one
 
 std::size_t spare_of(const ServerConfig& config) noexcept {
   return config.added.enabled() ? config.added.max_models : 0;

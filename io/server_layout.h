@@ -68,7 +68,7 @@ struct ServerLayout {
   std::size_t first_models;  // those that the server was created with
   Access access;
   std::span<ModelPlace> models;  // with places for those that are added
-  std::span<ModelStore> stores;  // of the first ones
+  std::span<ModelStore> stores;  // of the models it was created with
   EndpointMemory observe;
   EndpointMemory query;
   HttpMemory http;

@@ -26,7 +26,7 @@ struct Limits {
   // The most of any model: rows of a question, its keys, parameters, those that an answer holds,
   // numbers in a page of draws.
   std::uint32_t max_query_rows = 0;
-  std::uint32_t max_keys = 0;  // of a question or an outcome; 0: no model keeps any
+  std::uint32_t max_keys = 0;  // in a question or an outcome; 0: no model keeps any
   std::uint32_t dimension = 0;
   std::uint32_t described = 0;
   std::size_t page_numbers = 0;

@@ -55,7 +55,7 @@ struct Credential {
   bool same_as(const Credential& other) const noexcept;
 
   Kind kind = Kind::kNone;
-  Sha256 key{};  // of the token or the name; or the uid in front
+  Sha256 key{};  // hash of the token or the name; or the uid in front
 };
 
 }  // namespace windhover

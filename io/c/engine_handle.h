@@ -55,7 +55,7 @@ struct windhover_engine {
   windhover::LearnerThread learner;
   std::atomic<bool> running{false};
   std::unique_ptr<windhover_reader[]> readers;
-  std::unique_ptr<std::string_view[]> keys;  // of outcomes; none without labels_pending
+  std::unique_ptr<std::string_view[]> keys;  // for outcomes; none without labels_pending
 };
 
 #endif  // WINDHOVER_IO_C_ENGINE_HANDLE_H_

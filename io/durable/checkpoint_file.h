@@ -17,7 +17,7 @@ inline constexpr std::size_t kMinCheckpointBuffer = 4096;
 
 // What is known of a checkpoint without reading its body.
 struct CheckpointFacts {
-  std::uint64_t instance = 0;     // of the log it belongs to
+  std::uint64_t instance = 0;     // number of the log it belongs to
   std::uint64_t frames = 0;       // the log's frames from this one on come after it
   std::uint64_t head = 0;         // rows accepted
   std::uint64_t fingerprint = 0;  // of model and schema
@@ -53,7 +53,7 @@ class CheckpointWriter final : public Sink {
   std::uint64_t flushed_ = 0;
   std::uint64_t body_bytes_ = 0;
   Checksum checksum_;
-  Status status_ = Status::kOk;  // of the first failure
+  Status status_ = Status::kOk;  // the first failure
   int error_number_ = 0;
 };
 

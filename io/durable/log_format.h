@@ -36,7 +36,7 @@ constexpr std::uint64_t round_up(std::uint64_t bytes, std::uint64_t multiple) no
 // What stands before a commit's records. It says where it belongs, so that what an older use of the
 // segment left is never taken for new.
 struct CommitHeader {
-  std::uint64_t ordinal = 0;  // of the segment's use, rising; 0: the stamp of an empty segment
+  std::uint64_t ordinal = 0;  // which use of the segment, rising; 0: the stamp of an empty segment
   std::uint64_t offset = 0;   // in the segment
   std::uint64_t first_frame = 0;
   std::uint64_t frames = 0;      // 0: a seal, see is_seal()

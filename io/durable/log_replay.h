@@ -45,10 +45,10 @@ class LogReplay {
   Folder* folder_ = nullptr;
   std::optional<LogReader> reader_;
   LoggedFrame frame_;                // being learned
-  std::span<const std::byte> rows_;  // of it, packed, not learned yet
+  std::span<const std::byte> rows_;  // its rows, packed, not learned yet
   std::uint64_t rows_left_ = 0;
   std::uint64_t learned_frames_ = 0;  // frames below are learned
-  int read_errno_ = 0;                // of the last read of the log
+  int read_errno_ = 0;                // errno of the last read of the log
   bool read_failed_ = false;          // so the log has to be opened again,
   Pause pause_;                       // but not before this has passed
 };

@@ -68,7 +68,7 @@ class LogWriter {
   // Segments that hold only frames below `frame` may be written over. Only ever rises.
   void release_below(std::uint64_t frame) noexcept;
 
-  std::uint64_t next_frame() const noexcept { return next_frame_; }  // of add()
+  std::uint64_t next_frame() const noexcept { return next_frame_; }  // the number that add() gives
   // Frames below, and rows below, are on disk.
   std::uint64_t durable_frames() const noexcept { return durable_frames_; }
   std::uint64_t durable_head() const noexcept { return durable_head_; }

@@ -46,7 +46,7 @@ class ProducerCapture {
   enum class State : std::uint8_t { kIdle, kRequested, kTaken };
 
   std::span<std::uint64_t> numbers_;
-  std::size_t count_ = 0;  // of numbers
+  std::size_t count_ = 0;  // how many numbers there are
   std::uint64_t head_ = 0;
   std::uint64_t frames_ = 0;
   bool tells_owners_ = false;

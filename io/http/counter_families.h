@@ -16,7 +16,7 @@ struct CounterFamily {
   const char* name;   // without windhover_ before and _total behind it
   const char* label;  // empty: none
   const char* value;  // of the label
-  const char* help;   // of the name: said with its first counter, empty for the others
+  const char* help;   // what the name means: said with its first counter, empty for the others
 };
 
 // One a counter, in the order of the enum.

@@ -157,7 +157,7 @@ HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input,
   turn.consumed =
       parser_->request.put(boost::asio::const_buffer(input.data(), input.size()), error);
   const bool broken = error && error != http::error::need_more;
-  bytes_ += broken ? input.size() : turn.consumed;  // of a broken one nothing is read any more
+  bytes_ += broken ? input.size() : turn.consumed;  // of a broken request nothing more is read
   if (error == http::error::header_limit) {
     turn.end = refuse(http_error(431, "the head of the request is too large"), out);
   } else if (error == http::error::body_limit) {

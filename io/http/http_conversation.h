@@ -50,7 +50,7 @@ class HttpConversation {
   struct Turn {
     End end = End::kNeedInput;
     std::size_t consumed = 0;
-    std::int64_t cost = 0;  // of the answer, in ns as QuestionCost has them
+    std::int64_t cost = 0;  // what the answer costs, in ns as QuestionCost has them
   };
 
   // A new peer, and what is known of who it is.

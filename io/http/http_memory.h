@@ -34,10 +34,10 @@ struct HttpMemory {
 
   bool enabled() const noexcept { return conversations.has_value(); }
 
-  std::span<std::byte> reply;                // of one question
+  std::span<std::byte> reply;                // room for the reply to one question
   std::span<std::optional<Reader>> readers;  // one a place, for what is measured
   std::optional<ConversationMemory> conversations;
-  std::optional<FairQueue> queue;  // of connections whose request has come whole
+  std::optional<FairQueue> queue;  // the connections whose request has come whole
 };
 
 }  // namespace windhover

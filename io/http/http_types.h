@@ -41,10 +41,10 @@ struct HttpAnswer {
   unsigned status = 200;
   std::string body;
   std::string_view content_type = "application/json";
-  std::string_view allow;          // of a 405
-  std::string_view location = {};  // of a 308
-  bool asks_for_token = false;     // of a 401
-  std::int64_t wait_ns = 0;        // of 429 and 503: until the next request may be answered
+  std::string_view allow;          // with a 405
+  std::string_view location = {};  // with a 308
+  bool asks_for_token = false;     // with a 401
+  std::int64_t wait_ns = 0;        // with 429 and 503: until the next request may be answered
   std::int64_t cost_ns = 0;        // as QuestionCost has it, and of the JSON
   HttpRelay relay = {};            // with a frame: the answer is the observe endpoint's to it
   // A file of the page or the manual: its body and type are the answer's; of a 304 its ETag alone.

@@ -76,7 +76,7 @@ class ObserveLink {
   ServedModel* model_;
   std::string_view token_;
   State state_ = State::kDown;
-  std::uint64_t life_ = 0;  // of the connection: handlers of an older one do nothing
+  std::uint64_t life_ = 0;  // number of the connection: handlers of an older one do nothing
   std::vector<Waiting> waiting_;
   bool greeted_ = false;
   bool sent_ = false;  // the first of those who wait

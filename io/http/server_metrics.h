@@ -75,7 +75,7 @@ struct ServerMetrics {
   std::uint32_t http_connections = 0;
   std::uint32_t http_connection_limit = 0;
   std::array<LatencyMetrics, 2> question_latency;
-  LatencyMetrics http_latency;  // of the questions in JSON
+  LatencyMetrics http_latency;  // questions in JSON
   std::array<bool, Watchdog::kParts> stalled{};
   bool stopping = false;
   CounterValues<IoCounter> io_counters{};

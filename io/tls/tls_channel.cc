@@ -83,7 +83,7 @@ struct TlsChannel::Calls {
     channel.may_read_ -= std::min(channel.may_read_, kMessageBytes);
     ++channel.messages_;
     if (++channel.in_a_row_ <= kMessages) return;
-    SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN);  // of what it holds nothing more is looked at
+    SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN);  // nothing more of what it holds is read
   }
 
   static BIO* new_bio(TlsChannel& channel) noexcept {

@@ -76,7 +76,7 @@ class TlsChannel {
 
   ssl_st* connection_ = nullptr;
   int descriptor_ = -1;
-  std::size_t may_read_ = 0;  // of the socket, in this call
+  std::size_t may_read_ = 0;  // bytes of the socket that this call may read
   std::uint64_t messages_ = 0;
   std::uint32_t in_a_row_ = 0;
   bool failed_ = false;

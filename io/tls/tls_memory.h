@@ -40,7 +40,7 @@ class PiecePool {
   struct Header {
     std::uint32_t size_class;
     std::uint32_t check;
-    Header* next;  // of the free ones
+    Header* next;  // in the list of free blocks
   };
 
   mutable std::mutex mutex_;

@@ -4,7 +4,7 @@ import { number } from "./format.js";
 
 const kMostParameters = 300;  // beyond that nothing is told
 const kBesideRows = 1024;     // bytes of a question
-const kNumberBytes = 24;  // of a number as text
+const kNumberBytes = 24;  // length of a number as text
 
 const listedOf = (field) => field.categories.length;
 const valuesOf = (field) => field.columns.length - (field.missing === "column" ? 1 : 0);

@@ -3,7 +3,7 @@ import { apart } from "./format.js";
 
 const kFont = "12px system-ui, sans-serif";
 
-let colours = {};  // of the theme, by their names in page.css
+let colours = {};  // the theme's, by their names in page.css
 
 // "--band" and the like.
 export const colour = (name) => {

@@ -2,7 +2,7 @@
 import { byId, el, near, number, say, short, whole } from "./format.js";
 
 const kShown = 20;
-const kHalfWidth = 1.6448536269514722;  // of a normal's 90 % interval, in standard deviations
+const kHalfWidth = 1.6448536269514722;  // a normal's 90 % interval, in standard deviations
 
 // What a coefficient is a change of.
 function outcome(columns) {

@@ -2,7 +2,7 @@
 // is a number and has waves. And how that value is written.
 
 const kDayMs = 86400000;
-const kMinutes = 1440;  // of a day
+const kMinutes = 1440;  // in a day
 const kReach = 3;       // scales from its mean that a slider goes
 
 const two = (n) => String(n).padStart(2, "0");

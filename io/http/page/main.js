@@ -17,7 +17,7 @@ import { extra, WhatIf } from "./whatif.js";
 const kPeriodMs = 1000;
 const kHiddenPeriodMs = 10000;  // while nobody looks
 const kSlowPeriodMs = 5000;     // models and coefficients
-const kManyParameters = 300;    // of these coefficients come less often
+const kManyParameters = 300;    // with more, coefficients come less often
 const kZeros = "The row that is followed: all columns 0, as the server was given no schema. Set one under “What if”.";
 const kNoHash = "The row that is followed: all columns 0, as the page cannot fill in the hashed features of the schema.";
 

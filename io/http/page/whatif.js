@@ -5,7 +5,7 @@ import { makeFields, makeText } from "./fields.js";
 import { byId, el, number, percent, say } from "./format.js";
 import { isBinary, isCount, isPositive, sentence } from "./prediction.js";
 
-const kPauseMs = 120;     // of typing, before it is asked
+const kPauseMs = 120;     // pause in typing before the question is asked
 const kManyColumns = 60;  // without names: one line of text
 const kManyFields = 8;    // a search is worth its place
 const kQuestions = 3;     // for the bars of a count

@@ -109,7 +109,7 @@ struct QuestionArrays {
   Array<double> thresholds;
   Maybe<double> outcomes;
   std::vector<std::string> keys;  // one a row, or none
-  std::size_t classes = 0;        // of a categorical model
+  std::size_t classes = 0;        // for a categorical model
 };
 struct AnswerArrays {
   Array<windhover_prediction> predictions;

@@ -36,7 +36,7 @@ class Acknowledged(Connection):
         self._mark = (0, 0)  # durable: so many rows are once the server's head of then is
         self._refused: list[tuple[int, Reason]] = []
         self._refused_count = 0
-        self._faults: dict[int, str] = {}  # of rows that may be refused, the newest
+        self._faults: dict[int, str] = {}  # by row: the newest rows that may be refused
         self._change: Callable[[], None] | None = None  # under way
 
     def _make(self, change: Callable[[], None]) -> None:

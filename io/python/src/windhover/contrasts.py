@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .shared import Shared
 
-_HALF_WIDTH = 1.6448536269514722  # of a normal's 90 % interval, in standard deviations
+_HALF_WIDTH = 1.6448536269514722  # a normal's 90 % interval, in standard deviations
 
 
 @dataclass(frozen=True, repr=False)

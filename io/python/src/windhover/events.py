@@ -31,7 +31,7 @@ class EventKind(str, enum.Enum):
     RECOVERED = "recovered"
     PAUSED = "paused"
     WENT_ON = "went_on"
-    UNKNOWN = "unknown"  # of a newer server
+    UNKNOWN = "unknown"  # from a newer server
 
     def __str__(self) -> str:
         return self.value

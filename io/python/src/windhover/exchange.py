@@ -160,7 +160,7 @@ class Exchange:
                         self.close()
                     raise refusal_of(response.refusal)
                 if response.id != request_id:
-                    continue  # of a question that nobody waits for any more
+                    continue  # the answer to a question that nobody waits for any more
                 if response.WhichOneof("body") != arm:
                     self.close()
                     raise ProtocolError(f"the server does not answer with {arm}")

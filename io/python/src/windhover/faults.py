@@ -13,8 +13,8 @@ from .errors import Refused, refusal
 from .reasons import Reason
 from .rows import Rows
 
-LARGEST = 1e35  # of a number of a row
-MOST_CELLS = 3  # of a row that are named
+LARGEST = 1e35  # the largest number that a row may have
+MOST_CELLS = 3  # cells of a row that are named at most
 MOST_NOTED = 1000
 
 _Mask = NDArray[np.bool_]

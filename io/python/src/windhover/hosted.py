@@ -20,8 +20,8 @@ from .opening import connect
 from .results import Predictions
 
 PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model is paused
-TLS_WORDS = ("ca", "server_name", "certificate", "key")  # of `connect`
-MOST_CLASSES = 64  # of a model: kMaxClasses of samplers/config.h
+TLS_WORDS = ("ca", "server_name", "certificate", "key")  # arguments of `connect`
+MOST_CLASSES = 64  # of one model: kMaxClasses of samplers/config.h
 REST = 0.01  # seconds between two looks at whether the learner rests
 LOOKS = 4  # that find the same: a learner that is kept from working looks as if it rested
 

@@ -17,7 +17,7 @@ class PosteriorStatus(str, enum.Enum):
     DEGRADED = "degraded"
     DRIFTING = "drifting"
     RECOVERING = "recovering"
-    UNKNOWN = "unknown"  # of a newer server
+    UNKNOWN = "unknown"  # from a newer server
 
     def __str__(self) -> str:
         return self.value
@@ -41,7 +41,7 @@ class PosteriorReason(str, enum.Enum):
     MISFIT = "misfit"
     REPLAY = "replay"
     PREDICTIVE = "predictive"
-    UNKNOWN = "unknown"  # of a newer server
+    UNKNOWN = "unknown"  # from a newer server
 
     def __str__(self) -> str:
         return self.value
@@ -55,7 +55,7 @@ class Horizon(str, enum.Enum):
     ALL = "all"
     ADAPTIVE = "adaptive"
     FORGETTING = "forgetting"
-    UNKNOWN = "unknown"  # of a newer server
+    UNKNOWN = "unknown"  # from a newer server
 
     def __str__(self) -> str:
         return self.value

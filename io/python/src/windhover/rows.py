@@ -17,9 +17,9 @@ from . import frames as wire
 from .errors import InvalidInput
 
 OFFSETS = 11  # field of Observe and of Predict
-WEIGHTS = 12  # of Observe
-KEYS = 12  # of Predict
-TRIALS = 13  # of Observe and of Predict
+WEIGHTS = 12  # field of Observe
+KEYS = 12  # field of Predict
+TRIALS = 13  # field of Observe and of Predict
 MOST_KEY_BYTES = 64
 
 

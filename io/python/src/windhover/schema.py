@@ -33,7 +33,7 @@ from .daemon import DaemonFailed, find_program
 from .errors import InvalidInput, times
 from .rows import SparseRows
 
-VERSION = "0.2"  # of the command
+VERSION = "0.2"  # version of the command
 NO_SCHEMA = ("--names", "--json", "--help", "-h")
 COUNT = re.compile(r"encoded (\d+) of (\d+) rows")
 

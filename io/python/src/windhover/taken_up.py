@@ -34,7 +34,7 @@ class TakenUp(Acknowledged):
         self._rows_missed = 0  # likewise
         self._instance = 0
         self._forgotten = 0  # producers, as the server said last
-        self._start = 0  # of the server, likewise
+        self._start = 0  # the server's start, likewise
 
     # --- Connecting
 
