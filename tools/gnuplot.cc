@@ -44,7 +44,7 @@ int run_gnuplot(const std::string& script) {
   std::fputs(script.c_str(), gnuplot);
   const int outcome = pclose(gnuplot);
   const int code = WIFEXITED(outcome) ? WEXITSTATUS(outcome) : -1;
-  constexpr int kNoSuchProgram = 127;  // of the shell
+  constexpr int kNoSuchProgram = 127;  // the shell's exit code
   if (code == kNoSuchProgram) {
     throw RunError("gnuplot, which draws the plots, is not installed: Debian package gnuplot-nox");
   }

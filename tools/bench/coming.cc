@@ -11,7 +11,7 @@ namespace windhover {
 namespace {
 
 constexpr double kComingTurnSeconds = 2;        // at most
-constexpr double kComingRowsPerSecond = 5'000;  // of the model that is asked
+constexpr double kComingRowsPerSecond = 5'000;  // rows for the model that is asked
 constexpr std::uint32_t kRowsOfOneThatComes = 2'000;
 constexpr const char* kComes = "comes";
 

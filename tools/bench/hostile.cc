@@ -146,7 +146,7 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
 Json run_hostile(const BenchOptions& options) {
   if (options.dimensions.size() > 1) throw UserError("--dimension takes one value for hostile");
   const std::uint32_t dimension = options.dimensions.empty() ? 10 : options.dimensions.front();
-  reserve_descriptors(kMostDescriptors);  // of peers, which are in another process in earnest
+  reserve_descriptors(kMostDescriptors);  // for the peers; real ones are in another process
   EngineConfig config = served_config(options, dimension, 0);
   config.model.name = "linear";
   config.max_readers += kHttpReaders;

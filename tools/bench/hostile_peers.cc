@@ -98,7 +98,7 @@ bool HostilePeers::read(Peer& peer) {
 // run the system takes a processor for free.
 void HostilePeers::run() {
   const sched_param none{};
-  (void)::sched_setscheduler(0, SCHED_IDLE, &none);  // of this thread, on Linux
+  (void)::sched_setscheduler(0, SCHED_IDLE, &none);  // this thread's alone, on Linux
   std::vector<pollfd> polled(peers_.size());
   while (!done_) {
     if (plan_.lets_go && may_come()) close(peers_[oldest_++ % peers_.size()]);

@@ -18,8 +18,8 @@ struct HostilePlan {
   std::string frames;             // sent again and again
   std::uint32_t connections = 1;  // at a time
   bool greets = true;             // says Hello first
-  double bytes_per_second = 0;    // of all connections together; 0: as fast as they are taken
-  bool lets_go = false;           // of a connection as soon as the next is made, oldest first
+  double bytes_per_second = 0;    // over all connections together; 0: as fast as they are taken
+  bool lets_go = false;           // closes a connection as soon as the next is made, oldest first
   double comes_per_second = 0;    // connections made; 0: as soon as one is gone
   std::uint32_t addresses = 0;    // so many of this machine by turns, from 127.0.0.2 on; 0: its own
 };

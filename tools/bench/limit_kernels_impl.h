@@ -130,7 +130,7 @@ void syrk_columns(const double* x, std::size_t rows, std::size_t columns, std::s
 
 void syrk(const double* x, std::size_t rows, std::size_t columns, std::size_t width, double* c) {
   constexpr std::size_t kBlock = 128;
-  constexpr std::size_t kColumns = WINDHOVER_VECTOR_BYTES == 64 ? 8 : 4;  // of 32 or 16 registers
+  constexpr std::size_t kColumns = WINDHOVER_VECTOR_BYTES == 64 ? 8 : 4;  // for 32 or 16 registers
   using Columns =
       void (*)(const double*, std::size_t, std::size_t, std::size_t, std::size_t, double*);
   static constexpr Columns kRest[] = {syrk_columns<1>, syrk_columns<2>, syrk_columns<3>,

@@ -36,7 +36,7 @@ struct ServedOptions {
   bool real_time = false;
   bool unix_sockets = false;   // and no TCP
   DurableConfig durable = {};  // its folder outlives the engine
-  bool http = false;           // of the engine's readers it takes kHttpReaders
+  bool http = false;           // takes kHttpReaders of the engine's readers
 };
 
 // The last processor that this process may use, where there are several; -1: there is only one.

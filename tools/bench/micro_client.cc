@@ -96,7 +96,7 @@ class WireSink {
   ObserveAckReply ack_;
   std::vector<std::byte> buffer_;
   std::array<std::byte, kSmallReplyBound> reply_;
-  std::size_t size_ = 0;  // of what is to be sent
+  std::size_t size_ = 0;  // bytes to be sent
   int listener_ = -1;
   std::string address_;
   std::thread thread_;

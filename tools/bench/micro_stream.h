@@ -107,7 +107,7 @@ class MicroRows {
   std::uint32_t rows_;
   std::vector<double> values_;
   std::vector<double> targets_;
-  std::vector<double> trials_;  // of a binomial model
+  std::vector<double> trials_;  // for a binomial model
   std::vector<std::uint32_t> indices_;
   std::vector<std::uint32_t> row_ends_;
   std::uint32_t next_ = 0;
@@ -170,7 +170,7 @@ struct LearningConfig {
   std::string_view sampler = "calibrated";
   std::uint32_t dimension = 12;
   std::uint32_t minibatch_size = 100;
-  std::uint64_t rows = 4898;  // of the window, all there from the start
+  std::uint64_t rows = 4898;  // in the window, all there from the start
   std::uint32_t threads = 1;
   Clock* clock = nullptr;  // outlives the engine; null: the real one
   // R. 0: the learner never rests, and sweeps ever less often over rows that stay the same.

@@ -29,7 +29,7 @@ class ServedModels {
     engine.window_size = c.window;
     engine.max_readers = kServerReaders;
     engine.max_watchers = kServerWatchers;
-    engine.window_slack = engine.max_frame_rows = 0;  // of the daemon's choice
+    engine.window_slack = engine.max_frame_rows = 0;  // chosen as the daemon does
     choose_slack(engine);
     ServerConfig server;
     server.max_sessions = c.models + 8;
@@ -127,7 +127,7 @@ std::uint64_t send_rows(const Clients& clients, std::uint32_t features, double r
     }
     all_y.push_back(sum + std::cos(static_cast<double>(i) * 78.233));
   }
-  std::uint64_t sent = 0;  // of all models
+  std::uint64_t sent = 0;  // rows, to all models
   const auto send = [&](Client& client, std::size_t rows, std::size_t salt) {
     const std::size_t at = (sent / clients.size() + salt * 37) % (kRows / 2);
     const auto x = std::span(all_x).subspan(at * features, rows * features);

@@ -84,8 +84,8 @@ class SamplerRig {
   std::span<double> sum_;
   std::span<double> outer_;
   std::vector<Chain> chains_;
-  std::vector<std::uint32_t> slots_;  // of one move
-  std::vector<std::uint32_t> drawn_;  // of many
+  std::vector<std::uint32_t> slots_;  // for one move
+  std::vector<std::uint32_t> drawn_;  // for many moves
   std::size_t next_slot_ = 0;
   std::uint64_t moves_ = 0;
   double refresh_seconds_ = 0;

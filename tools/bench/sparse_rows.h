@@ -37,7 +37,7 @@ class SparseRows {
  private:
   std::uint32_t nonzeros_;
   std::vector<std::uint32_t> indices_;
-  std::vector<double> ones_;  // of a batch
+  std::vector<double> ones_;  // the values of a batch
   std::vector<std::uint32_t> ends_;
   std::vector<double> targets_;
   std::vector<double> weights_;

@@ -39,7 +39,7 @@ struct PosteriorOptions {
 struct Parameters {
   std::vector<std::string> names;
   std::optional<ColumnUnits> units;  // nothing: as the server has them
-  std::size_t stride = 0;            // of each class
+  std::size_t stride = 0;            // parameters of each class
   std::vector<CategoryGroup> groups;
 };
 

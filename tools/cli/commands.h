@@ -27,7 +27,7 @@ void add_schema(CLI::App& app);
 void add_send(CLI::App& app);
 void add_status(CLI::App& app);
 void add_model(CLI::App& app);
-void add_host_model(CLI::App& group);  // of `windhover model`
+void add_host_model(CLI::App& group);  // to `windhover model`
 void add_token(CLI::App& app);
 void add_top(CLI::App& app);
 

@@ -24,7 +24,7 @@ inline constexpr const char* kCategoryEffectLabel =
 
 struct IntervalPlot {
   std::string title;
-  std::string label;  // of the numbers
+  std::string label;  // what the numbers are
   std::vector<Interval> intervals;
 };
 

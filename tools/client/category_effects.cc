@@ -121,7 +121,7 @@ std::vector<CategoryGroup> category_groups(const Schema& schema,
     }
   }
   for (const std::string& text : against) set_reference(schema, groups, text);
-  for (CategoryGroup& group : groups) {  // of one category it is the average
+  for (CategoryGroup& group : groups) {  // a single category is the average itself
     if (group.listed != 1 || group.against) continue;
     group.against = 0;
     group.above = schema.feature_name(group.first);

@@ -206,7 +206,7 @@ class Answerer {
   std::size_t most_rows_;
   std::vector<std::size_t> kept_;   // columns of the file that stand beside its answers
   QuestionRows rows_;               // read and not yet asked
-  std::vector<std::string> cells_;  // of each
+  std::vector<std::string> cells_;  // the kept cells of each row
   std::vector<PredictiveSummary> summaries_;
   QuestionReport report_;
   std::set<std::string> notes_;  // "field=value" of those said

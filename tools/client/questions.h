@@ -19,7 +19,7 @@ struct QuestionRows {
   std::size_t rows = 0;
   std::vector<double> features;
   std::vector<std::uint32_t> indices;
-  std::vector<std::uint32_t> row_ends;  // of sparse rows
+  std::vector<std::uint32_t> row_ends;  // for sparse rows
   std::vector<double> offsets;          // empty: the schema has none
   std::vector<double> trials;           // likewise
 

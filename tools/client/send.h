@@ -43,7 +43,7 @@ struct SendOptions {
   // none.
   std::uint64_t score_every = 0;
   std::string score_address;
-  double score_memory = 100'000;  // of the base rate that the score is compared with
+  double score_memory = 100'000;  // rows that the reference's base rate looks back on
 };
 
 struct SendReport {

@@ -15,7 +15,7 @@ struct TopLook {
   std::string address;
   v1::ModelKind model = v1::MODEL_KIND_OTHER;
   std::vector<v1::ModelState> models;  // where there are several
-  v1::StatusResult status;             // of no use where there is an error
+  v1::StatusResult status;             // means nothing where there is an error
   std::string error;                   // why there is no answer; empty: there is one
 };
 

@@ -54,7 +54,7 @@ class AddedModels {
   struct Model {
     std::string name;
     std::string toml;
-    std::size_t bytes = 0;  // of the budget
+    std::size_t bytes = 0;  // what it takes of the budget
     MappedBlock block;      // the engine's
     MappedBlock store;      // the server's
     Engine* engine = nullptr;

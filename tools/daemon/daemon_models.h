@@ -27,8 +27,8 @@ class DaemonModels {
   struct Model {
     std::string name;
     std::string follows;  // empty: nobody
-    std::unique_ptr<DaemonConfig>
-        config;  // of which the tables model, sampler, engine and labels count
+    // Its tables model, sampler, engine and labels count.
+    std::unique_ptr<DaemonConfig> config;
   };
 
   // What `read` makes of a new configuration (file and flags), and for each of its models the same

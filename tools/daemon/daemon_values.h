@@ -28,7 +28,7 @@ struct DaemonConfig::Values {
 
   EngineConfig engine;               // window_slack, max_frame_rows: 0 is chosen
   std::optional<Horizon> horizon;    // nothing: chosen
-  std::optional<KeptNeeds> kept;     // of what the data folder holds
+  std::optional<KeptNeeds> kept;     // what the data folder's contents need
   std::uint64_t kept_producers = 0;  // the most of one model
   ServerConfig server;               // max_producers: 0 is chosen
   std::string schema;

@@ -26,7 +26,7 @@ std::string sample_of(const std::string& path) {
   const int got = file == nullptr ? -1 : gzread(file, sample.data(), kSampleBytes);
   if (file != nullptr) gzclose(file);
   sample.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return sample;  // of what cannot be read, Table says why
+  return sample;  // Table says why where it cannot be read
 }
 
 void check_text(const std::string& path, const std::string& sample) {
@@ -83,7 +83,7 @@ std::vector<std::size_t> cells_of_rows(std::string_view sample, char separator) 
 // Whether a cell in quotes goes on over several lines and has a quote amid its text, or none that
 // closes it, and hardly any cell is in quotes.
 bool quotes_are_letters(std::string_view sample, char separator) {
-  constexpr std::size_t kFewQuoted = 10;  // of so many cells less than one
+  constexpr std::size_t kFewQuoted = 10;  // less than one cell in so many
   std::size_t cells = 1;
   std::size_t quoted = 0;
   bool swallows = false;

@@ -76,7 +76,7 @@ class CsvRows {
   std::uint64_t open_line_ = 1;
   std::uint64_t line_ = 1;
   std::size_t since_row_end_ = 0;
-  bool quote_amid_ = false;      // of the cell in quotes that is being read
+  bool quote_amid_ = false;      // the quoted cell that is being read has a quote inside
   std::uint64_t lost_from_ = 0;  // the line of a cell that swallowed others; 0: none has
 };
 

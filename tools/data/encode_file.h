@@ -22,9 +22,9 @@ struct EncodeFile {
 };
 
 struct EncodeReport {
-  std::uint64_t rows = 0;  // of the file
+  std::uint64_t rows = 0;  // in the file
   std::uint64_t skipped = 0;
-  std::uint64_t unreadable = 0;  // of those skipped: a cell is not empty, and cannot be read
+  std::uint64_t unreadable = 0;  // skipped because a cell is not empty, and cannot be read
 
   // What is wrong where rows are unreadable; empty: nothing is.
   std::string trouble(std::string_view name) const;

@@ -57,7 +57,7 @@ class HashTally {
     bool at_least = false;  // there were more texts than that
     double texts = 0;       // different ones
     double buckets = 0;     // that have had one
-    double shared = 0;      // of the values, the share whose bucket has had another text too
+    double shared = 0;      // share of the values whose bucket has had another text too
   };
   Seen seen() const;
 

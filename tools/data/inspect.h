@@ -35,7 +35,7 @@ struct InspectOptions {
   std::vector<std::string> splines = {};     // columns of numbers that are to be curves
   std::vector<std::pair<std::string, std::string>> interactions = {};  // columns multiplied
   std::optional<Reads> dates = std::nullopt;
-  std::uint32_t most_categories = 50;  // of a column; the others are taken as one
+  std::uint32_t most_categories = 50;  // in a column; the others are taken as one
 };
 
 // What was done to one column.

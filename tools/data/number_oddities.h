@@ -26,7 +26,7 @@ class NumberOddities {
   // than once and as far from the others as these are from each other, and farther.
   struct Placeholder {
     std::vector<std::string> texts;  // the spellings that there are, kMostTexts at most
-    std::uint64_t count = 0;         // of cells
+    std::uint64_t count = 0;         // cells that have it
   };
   std::optional<Placeholder> placeholder() const;
 
@@ -40,7 +40,7 @@ class NumberOddities {
   bool lengths_differ_ = false;
   std::size_t length_ = 0;
   std::array<Placeholder, kPlaceholders.size()> found_;
-  double least_ = std::numeric_limits<double>::infinity();  // of the others
+  double least_ = std::numeric_limits<double>::infinity();  // the other numbers' range
   double greatest_ = -std::numeric_limits<double>::infinity();
 };
 

@@ -40,7 +40,7 @@ RowEncoder::RowEncoder(const Schema& schema, const Table& table, RowUse use, boo
   };
   for (const FeatureRule& rule : schema.rules()) {
     std::vector<Source>& sources = sources_.emplace_back();
-    if (rule.kind == FeatureRule::Kind::kInteraction) continue;  // of columns, not of cells
+    if (rule.kind == FeatureRule::Kind::kInteraction) continue;  // multiplies columns, not cells
     if (rule.kind != FeatureRule::Kind::kHash) sources.push_back(source_of(rule.field));
     for (const std::string& field : rule.fields) sources.push_back(source_of(field));
   }

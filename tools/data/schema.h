@@ -34,7 +34,7 @@ struct DerivedField {
 
 struct FeatureRule {
   enum class Kind : std::uint8_t { kNumber, kHarmonic, kSpline, kCategory, kHash, kInteraction };
-  std::string field;  // of a hash and an interaction for display: "origin x carrier"
+  std::string field;  // for a hash or an interaction as displayed: "origin x carrier"
   Kind kind = Kind::kNumber;
   Reads reads = Reads::kNumber;        // number, harmonic, spline: how the text becomes a number
   std::optional<double> shift, scale;  // number
@@ -82,7 +82,7 @@ struct OffsetRule {
 
 // What a schema says, as its file says it.
 struct SchemaParts {
-  std::string path;  // of errors
+  std::string path;  // named in errors
   std::string target;
   TargetRule target_rule;
   std::optional<OffsetRule> offset;
@@ -105,7 +105,7 @@ struct EncodedRow {
   std::vector<std::uint32_t> indices;
   double target = 0;
   double offset = 0;  // also of a question that does not give its field
-  double weight = 1;  // of questions always
+  double weight = 1;  // questions always have 1
   double trials = 1;  // also of a question that does not give its field
   // Fields of a question, each with its category that is not listed and so taken as any other.
   std::vector<std::pair<std::string, std::string>> unlisted;
@@ -281,7 +281,7 @@ class RowEncoder {
   std::optional<std::size_t> offset_column_;  // nothing: there is none
   std::optional<std::size_t> weight_column_;  // likewise, or a question
   std::optional<std::size_t> trials_column_;  // nothing: there is none
-  std::vector<std::vector<Source>> sources_;  // of each rule: one, of a hash one a field
+  std::vector<std::vector<Source>> sources_;  // for each rule one, for a hash one a field
 };
 
 // As the categories of a derived field are written.

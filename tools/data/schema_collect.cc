@@ -73,7 +73,7 @@ struct Seen {
   double mean = 0;
   double squares = 0;  // of the distances from the mean
   std::map<std::string, std::uint64_t, std::less<>> categories;
-  SampleOfNumbers numbers;  // of a spline
+  SampleOfNumbers numbers;  // for a spline
 
   void add(std::string_view category) {
     const auto found = categories.find(category);

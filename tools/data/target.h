@@ -84,7 +84,7 @@ class TargetTexts {
 
   std::vector<std::string> texts_;
   std::uint64_t count_ = 0;
-  std::uint64_t stretches_ = 0;  // of equal texts
+  std::uint64_t stretches_ = 0;  // runs of equal texts
   std::size_t last_ = 0;         // the place of the text before
   bool too_many_ = false;
 };

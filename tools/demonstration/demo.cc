@@ -39,7 +39,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPatience = 20s;
 
 struct Options {
-  std::string folder;  // of flights.csv.gz and flights.toml
+  std::string folder;  // with flights.csv.gz and flights.toml
   double seconds = 40;
   std::uint64_t window = 100'000;
   std::uint64_t limit = 0;

@@ -55,7 +55,7 @@ class EvaluatedStream {
   const bool records_;
   const int most_rounds_;
   ProbabilityRecord record_;
-  std::vector<double> said_;  // of the rows that arrive
+  std::vector<double> said_;  // the means predicted for the rows that arrive
   MappedBlock block_;
   ManualClock clock_;
   Engine* engine_ = nullptr;
@@ -63,7 +63,7 @@ class EvaluatedStream {
   bool warming_up_ = true;
   int granted_ = 0;  // rounds
   std::uint64_t cut_short_ = 0;
-  std::vector<std::uint32_t> ends_;  // of the rows that arrive, where they are sparse
+  std::vector<std::uint32_t> ends_;  // ends of the rows that arrive, where they are sparse
 };
 
 }  // namespace windhover

@@ -19,7 +19,7 @@ class SparseDescent {
     kAdaptive,  // over the root of what a column's squared gradients have come to (AdaGrad: Duchi,
                 // Hazan and Singer 2011)
   };
-  enum class Loss : std::uint8_t { kLogistic, kSquared };  // of y = 0 or 1; of a number
+  enum class Loss : std::uint8_t { kLogistic, kSquared };  // for y = 0 or 1; for a number
 
   // With one more column, of ones.
   SparseDescent(std::uint32_t columns, Rule rule, Loss loss, double rate);
@@ -34,7 +34,7 @@ class SparseDescent {
  private:
   struct Column {
     float weight = 0;
-    float squares = 0;  // of gradients
+    float squares = 0;  // sum over gradients
   };
 
   double step_of(const Column& column) const noexcept;

@@ -90,7 +90,7 @@ struct WarmUp {
   std::uint64_t due = 0;
   std::uint64_t first = 0;  // row that was answered otherwise, from 1; 0: none
   std::uint64_t rows = 0;   // after the first `due`
-  std::uint64_t late = 0;   // of these, how many
+  std::uint64_t late = 0;   // how many of these were late
 
   // Rows [begin, end), from 0.
   void add(std::uint64_t begin, std::uint64_t end, bool warming_up) {

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::size_t kLargestCommit = 256 << 10;  // so that little of a segment is left over
 constexpr int kAttempts = 10;
-constexpr double kCheckpointPart = 0.3;  // of the progress
+constexpr double kCheckpointPart = 0.3;  // its share of the progress
 
 void demand(const Error& error, const std::string& path) {
   if (!ok(error.status)) throw RunError(fmt::format("{}: {}", path, error_text(error)));

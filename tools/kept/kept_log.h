@@ -48,7 +48,7 @@ class KeptLog {
   LogIdentity identity_;
   MappedBlock block_;
   std::optional<LogReader> reader_;
-  std::size_t segment_ = kNoSegment;   // of an error
+  std::size_t segment_ = kNoSegment;   // the one that an error is in
   std::optional<std::uint64_t> rows_;  // accepted before the next frame, where one has been read
 };
 

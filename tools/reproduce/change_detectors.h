@@ -55,7 +55,7 @@ class PageHinkley {
 
   double tolerance_;
   double threshold_;
-  double keep_;  // of the sums, a number
+  double keep_;  // share of the sums that each number leaves
   double count_ = 0;
   double mean_ = 0;
   double up_ = 0;

@@ -211,7 +211,7 @@ ordered_json run_served(const Dataset& data, const ordered_json& truth, std::uin
   const double begin = thread_seconds();
   EngineRun engine(engine_config("calibrated", seed), data);
   double looking = 0;
-  double since = NAN;  // of answers as near as that
+  double since = NAN;  // when answers came to be as near as that
   Bias off;
   bool warming_up = true;
   std::vector<ParameterSummary> parameters(kCrossoverFeatures);

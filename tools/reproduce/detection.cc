@@ -13,7 +13,7 @@ constexpr Index kFrameRows = 10;      // rows that come at a time
 constexpr Index kSettled = 4000;      // rows before alarms count
 constexpr Index kChange = 6000;       // the first row of another law
 constexpr Index kWaits = 4000;        // rows in which a change may be said
-constexpr Index kQuietRows = 40'000;  // of a stream without one
+constexpr Index kQuietRows = 40'000;  // a stream without a change
 constexpr double kWindowRows = 2000;
 
 // y = b x_1 + x_2 + mean + sd N(0, 1), x ~ N(0, I), b = 1, sd = 1 before the change.

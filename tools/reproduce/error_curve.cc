@@ -13,7 +13,7 @@ Classifier::Classifier(const ModelConfig& config, const Dataset& data)
 Eigen::MatrixXf Classifier::probabilities(const std::vector<double>& theta) {
   const std::size_t outputs = shape_.outputs();
   Eigen::MatrixXf all(static_cast<Index>(outputs) + 1, static_cast<Index>(data_.rows()));
-  VectorXd eta = VectorXd::Zero(all.rows());  // of class 0: 0
+  VectorXd eta = VectorXd::Zero(all.rows());  // class 0 has 0
   const auto set = [&](std::size_t row, const auto& predictor) {
     for (std::size_t c = 0; c < outputs; ++c) eta[static_cast<Index>(c) + 1] = predictor(c);
     const Eigen::ArrayXd p = (eta.array() - eta.maxCoeff()).exp();

@@ -49,7 +49,7 @@ class AveragedError {
 
 enum class Measured : std::uint8_t {
   kNothing,   // samplers of a step of their own
-  kDiagonal,  // of C and A
+  kDiagonal,  // the diagonals of C and A
   kMatrices,  // C and A
 };
 
@@ -94,10 +94,10 @@ class ToldChain {
 // What is trained, on what, and how long.
 struct Training {
   ModelConfig model;
-  double prior_precision = 1;  // of every parameter
+  double prior_precision = 1;  // for every parameter
   SamplerConfig sampler;
   Measured measured = Measured::kNothing;
-  std::uint64_t first_rows = 0;  // of the first estimates, and steps between later ones
+  std::uint64_t first_rows = 0;  // rows of the first estimates, and steps between later ones
   std::uint64_t refresh_every = 100;
   std::uint64_t steps = 1000;
   std::uint64_t looks = 20;  // at the error, steps / looks apart

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kHmcChains = 4;
 constexpr StanOptions kStan = {.chains = 4, .draws = 2000};
-constexpr std::size_t kParts = 5;  // of each of Stan's chains: long beside its autocorrelation
+constexpr std::size_t kParts = 5;  // in each of Stan's chains: long beside its autocorrelation
 constexpr double kErrors = 4;      // Monte Carlo standard errors that two truths may be apart
 // What a comparison has to be able to see: posterior sd of a mean, ratios of sd, nats.
 constexpr double kMeanWithin = 0.1;

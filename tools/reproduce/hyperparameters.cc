@@ -8,7 +8,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::array kFirstPrecisions = {1.0, 10'000.0};  // of lambda
+constexpr std::array kFirstPrecisions = {1.0, 10'000.0};  // lambda at the start
 
 ModelConfig softmax(const Dataset& data, std::uint32_t classes) {
   return {.name = "softmax",

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kKddMinibatch = 500;
 constexpr double kKddPrior = 10;  // lambda
 constexpr std::uint64_t kKddLooks = 20;
-constexpr std::uint64_t kFirstRows = 40'000;  // of the first estimates: some classes are rare
+constexpr std::uint64_t kFirstRows = 40'000;  // for the first estimates: some classes are rare
 
 struct KddMethod {
   const char* key;

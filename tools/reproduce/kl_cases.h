@@ -84,9 +84,9 @@ struct KlLine {
   std::optional<double> exact = {};  // NaN or infinite: there is no law
   std::optional<Estimate> simulated = {};
   std::uint64_t steps = 0;              // of the simulation, all runs together
-  std::optional<Estimate> chance = {};  // of its KL: what chance alone makes
+  std::optional<Estimate> chance = {};  // the KL that chance alone makes in it
   int papers_decimals = -1;             // as in Figure
-  std::optional<Bar> bar = {};          // of what is exact and of what is simulated
+  std::optional<Bar> bar = {};          // for what is exact and what is simulated
 };
 
 // Without `linear` the exact law is that for Laplace's Gaussian. What is below the panel's floor is

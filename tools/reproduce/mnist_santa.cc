@@ -35,7 +35,7 @@ struct SantaSetting {
 struct SantaMethod {
   const char* key;
   const char* label;
-  const char* sampler;  // of the library; nullptr: a baseline
+  const char* sampler;  // the library's; nullptr: a baseline
   int colour;
   double papers;  // per cent
   std::vector<SantaSetting> few;

@@ -112,7 +112,7 @@ struct BbviOptions {
   bool full = false;  // a Cholesky factor; otherwise one sd a parameter (mean-field)
   std::uint32_t minibatch_size = 100;
   std::uint64_t steps = 100'000;
-  double rate = 0.02;  // of Adam, falls linearly to 0
+  double rate = 0.02;  // step of Adam, falls linearly to 0
   std::uint64_t seed = 1;
   // Called after each step with the mean and, for mean-field, the variances; may change the prior
   // of the model.

@@ -21,7 +21,7 @@ namespace {
 constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
                                  "#56B4E9", "#000000", "#999999", "#882255"};
 constexpr std::array kMarks = {7, 5, 9, 11, 13, 15, 3, 2, 1};        // filled
-constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1, 65};  // of the same shapes
+constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1, 65};  // the same shapes
 
 // Where a logarithmic axis has no place, there is no point.
 bool is_drawable(double value, bool logarithmic) {

@@ -37,7 +37,7 @@ struct Series {
   int colour = 0;
   bool papers = false;                  // an open mark and dots, where points and lines are drawn
   bool open = false;                    // a large open mark: what lies below stays seen
-  std::vector<double> x_error = {};     // of points only, beside `error`
+  std::vector<double> x_error = {};     // for points only, beside `error`
   std::vector<std::string> names = {};  // one a point, written beside it, without quotes; or empty
 
   using Numbers = std::vector<double>;
@@ -65,7 +65,7 @@ struct Panel {
   bool log_x = false;
   bool log_y = false;
   std::vector<std::string> categories = {};  // names of x = 0, 1, ... instead of numbers
-  bool level_names = false;          // of the categories: on several lines instead of slanted
+  bool level_names = false;          // writes categories on several lines instead of slanted
   std::string legend = "top right";  // gnuplot's words, e.g. "bottom left" or "outside"
   std::vector<double> x_range = {};  // two numbers, or empty
   std::vector<double> y_range = {};

@@ -8,7 +8,7 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr double kLeastNoise = 0.01;  // of the mean C_jj: rare categories have hardly been seen
+constexpr double kLeastNoise = 0.01;  // share of the mean C_jj: rare categories are hardly seen
 constexpr double kAveraged = 10;      // times n / 2S steps: the spread of SGD is out of the mean
 
 // Average -log p(y | x, theta): class 0 has the linear predictor 0.

@@ -33,7 +33,7 @@ constexpr EstimateMethod kEstimateMethods[] = {{Kind::kPlain, "sgld", "sgld", NA
 // A theta = -(noise + e), and the mean minibatch gradient is -e.
 struct Limit {
   double variance = 0;
-  double injected = 0;     // of it, from the injected noise
+  double injected = 0;     // the part from the injected noise
   double batch_share = 0;  // of the variance of a minibatch gradient, in the stationary law
 };
 Limit limit_of(const Problem& problem, Kind kind, double step = kEstimateStep) {

@@ -44,7 +44,7 @@ ordered_json run_gradients(const Problem& problem, const VectorXd& off, std::siz
   std::vector<std::uint32_t> slots(kVarianceBatch);
   const VectorXd& mode = problem.posterior.mode;
   const VectorXd theta = mode + off;
-  const VectorXd mean = problem.posterior.curvature * off;  // of the gradient, 0 at the mode
+  const VectorXd mean = problem.posterior.curvature * off;  // the mean gradient, 0 at the mode
   VectorXd here(2);
   VectorXd there(2);
   double plain = 0;

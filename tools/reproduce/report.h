@@ -70,8 +70,8 @@ struct RunFacts {
   unsigned threads = 0;
   unsigned cores = 0;
   std::string processor;
-  double seconds = 0;      // of all runs that this one resumes, too
-  std::size_t builds = 1;  // of the program that its parts come from
+  double seconds = 0;      // all runs that this one resumes included
+  std::size_t builds = 1;  // builds of the program that its parts come from
 };
 
 // One thread.

@@ -28,7 +28,7 @@ enum class World { kLinear, kHeteroscedastic, kLogistic, kOmitted, kWandering };
 struct WorldFacts {
   World world;
   const char* name;
-  const char* model;  // of the engine
+  const char* model;  // the engine's
   bool holds;         // the model
 };
 std::span<const WorldFacts> stationary_worlds();
@@ -64,7 +64,7 @@ void judge(nlohmann::ordered_json& result, const std::string& name, const Eigen:
 
 struct Regime {
   const char* name;
-  const char* sampler;  // of Horizon::kWindow
+  const char* sampler;  // for Horizon::kWindow
   Horizon horizon;
   SinglePassNoise noise;
   ForgettingSpread spread;
