@@ -113,7 +113,7 @@ struct World {
   ConversationContext context;
   Conversation conversation;
   Conversation other;                   // now and then it is there first, and speaks for a producer
-  std::array<std::uint64_t, 8> next{};  // of the producers that come, as acknowledged last
+  std::array<std::uint64_t, 8> next{};  // by producer, as acknowledged last
 };
 
 // Acknowledged sequence numbers only grow, whatever comes in.

@@ -48,7 +48,7 @@ class ScriptedServer {
   std::atomic<std::uint64_t> head{0};
   std::atomic<std::uint64_t> next{0};                     // 0: the producer is not known
   std::atomic<std::uint64_t> first_received{UINT64_MAX};  // sequence number, since it was set
-  std::atomic<std::uint64_t> producer{UINT64_MAX};        // of the newest Observe
+  std::atomic<std::uint64_t> producer{UINT64_MAX};        // as in the newest Observe
 
  private:
   void run() {

@@ -69,7 +69,7 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   EXPECT_EQ(last.score().conformal_coverage_50(), 0.875);
   EXPECT_EQ(last.score().conformal_coverage_95(), 0.875);
   EXPECT_EQ(last.score().conformal_size(), 1.25);
-  EXPECT_EQ(last.score().pit_size(), 0);  // of Status alone
+  EXPECT_EQ(last.score().pit_size(), 0);  // only Status has it
   expect_same(last.provenance(), state.provenance);
   const v1::Response changed =
       round_trip(kStatusReplyBound, std::uint64_t{7}, ChangeModelReply{&state});

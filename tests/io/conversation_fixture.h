@@ -65,7 +65,7 @@ struct Shared {
     clock.advance_ns(kSecond);
   }
 
-  static constexpr std::size_t kPlaces = 64;  // of the queue
+  static constexpr std::size_t kPlaces = 64;  // in the queue
 
   std::uint64_t count(IoCounter id) const { return state.counters.get(id); }
 
@@ -182,7 +182,7 @@ class Peer {
 
   v1::Response welcome;
   TurnEnd end = TurnEnd::kNeedInput;
-  std::int64_t cost = 0;  // of the last turn
+  std::int64_t cost = 0;  // what the last turn cost
 
  private:
   std::string input_;  // that has not been handled

@@ -146,7 +146,7 @@ TEST(Conversation, TrialsAreTakenAndNeededWhereWelcomeSaysSo) {
       EXPECT_EQ(answer.refusal().reason(), v1::REASON_TRIALS_NOT_TAKEN);
       continue;
     }
-    const v1::Response plain = peer.ask(predict_of(2, false));  // of 1
+    const v1::Response plain = peer.ask(predict_of(2, false));  // of 1 trial
     const auto mean = [](const v1::Response& r, int row) {
       return r.predict_result().predictions(row).mean();
     };

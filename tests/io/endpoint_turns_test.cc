@@ -15,7 +15,7 @@ using testing::EndpointRig;
 
 constexpr std::int64_t kRowsBeforeAQuestion = 9 * kTurnNs;
 
-std::uint64_t g_stops = 0;  // of the thread, as the turns are told
+std::uint64_t g_stops = 0;  // what the turns are told of the thread
 std::uint64_t stops() noexcept { return g_stops; }
 
 // Sessions that nobody has: a turn of one does nothing, and is seen by its having left the queue.

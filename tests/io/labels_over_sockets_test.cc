@@ -57,7 +57,7 @@ TEST(LateLabelsOverSockets, FromAskingToTheScoreOverTcp) {
     EXPECT_TRUE(models.engine(0).scores(scores));
     return scores.means.back();
   };
-  constexpr double kOff = 1e-9;  // of a sum of 110 scores of about 1: less is lost
+  constexpr double kOff = 1e-9;  // rounding of a sum of 110 scores of about 1 is less
   const auto sum_of = [](const ScoreMeans& means) {
     return means.log_score * static_cast<double>(means.rows);
   };
@@ -324,7 +324,7 @@ TEST(LateLabelsOverSockets, AModelKeepsRowsOfQuestionsThatItWouldNotAnswer) {
     request.rows = count;
     request.features = std::span(rows.features).first(count * kFeatures);
     request.keys = std::span(keys).first(count);
-    offsets[count - 1] = 1'000;  // of a number, and no logarithm
+    offsets[count - 1] = 1'000;  // in range for a number, not for a logarithm
     request.offsets = std::span(offsets).first(count);
     EXPECT_EQ(client.predict(request, answers, provenance), Status::kOffsetOutOfRange);
     EXPECT_EQ(models.engine(0).counters().get(RuntimeCounter::kLabelsKept), 0U);

@@ -13,7 +13,7 @@ using testing::observe_of;
 using testing::Peer;
 using testing::Shared;
 
-constexpr std::uint32_t kPage = 8;  // of 64 draws
+constexpr std::uint32_t kPage = 8;  // out of 64 draws
 constexpr std::uint32_t kDraws = 64;
 
 // Four places, as the query endpoint has; and a newer snapshot whenever it is asked for.

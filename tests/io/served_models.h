@@ -141,7 +141,7 @@ class ServedModels {
   std::string query_address() const { return "127.0.0.1:" + std::to_string(server_->query().port); }
   Engine& engine(std::size_t i) { return *engines_[i]; }
   Server& server() { return *server_; }
-  StoppableClock& clock() { return clock_; }  // of engines and server
+  StoppableClock& clock() { return clock_; }  // for engines and server
 
  private:
   const ServerConfig config_;  // its views are not looked at

@@ -291,7 +291,7 @@ TEST(Server, SecondLiveConnectionOfAProducerIsRefused) {
 
 TEST(Server, FullProducerTableRefuses) {
   TestServer server;
-  for (std::uint64_t producer = 1; producer <= 15; ++producer) {  // of 16 places one is kept
+  for (std::uint64_t producer = 1; producer <= 15; ++producer) {  // one of 16 places is kept
     Client client;
     ASSERT_EQ(client.connect(server.observe_address(), {.producer = producer}), Status::kOk);
     ASSERT_EQ(client.observe(TestRows(10).rows()), Status::kOk);

@@ -158,7 +158,7 @@ def check(stage: Stage, folder: Path) -> None:
     for turn in range(2):  # the second finds what the first has kept
         served = serve(stage, folder, schema)
         try:
-            wait_for(stage, stage.health, "healthy")  # of the process: before its first rows, too
+            wait_for(stage, stage.health, "healthy")  # the process is, before its first rows, too
             if turn == 0:
                 send = ["windhover", "send", file, "--schema", schema, "--to", f"{to}observe"]
                 if (sent := stage.run(send)).returncode:

@@ -27,7 +27,7 @@ class Tally {
 
 enum class Noise {
   kIndependent,
-  kHeteroscedastic,  // of variance 0.25 + 0.75 x_2^2, which no homoscedastic model describes
+  kHeteroscedastic,  // variance 0.25 + 0.75 x_2^2, which no homoscedastic model describes
   kDependent,        // correlation 0.5^k at lag k: the intercept's variance is three times as large
 };
 

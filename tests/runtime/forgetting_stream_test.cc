@@ -28,7 +28,7 @@ struct Walk {
 // A wandering truth, looked at every N rows, when little of what was seen then is left.
 struct Followed {
   Tally covered;
-  double squares = 0;  // of the errors
+  double squares = 0;  // sum of squared errors
   int looks = 0;
 };
 

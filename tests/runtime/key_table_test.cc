@@ -37,7 +37,7 @@ TEST(KeyTable, FindsThePlaceOfAKeyUntilItIsErased) {
   t.keys.reset();
   EXPECT_EQ(t.keys.find("b"), std::nullopt);
   t.keys.insert(0, "b");
-  t.keys.erase(1);  // of before
+  t.keys.erase(1);  // which held it before the reset
   EXPECT_EQ(t.keys.find("b"), 0U);
 }
 

@@ -26,7 +26,7 @@ struct Moves {
   Eigen::LLT<MatrixXd> root;
   VectorXd deviation{kDimension};
   std::vector<std::uint64_t> of_chain = std::vector<std::uint64_t>(8);
-  double squares = 0;  // of deviations in the posterior's own units, over all parameters
+  double squares = 0;  // of deviations in the posterior's own units, summed over all parameters
 };
 
 // Moments over all moves, those during refreshes among them, are the posterior's.

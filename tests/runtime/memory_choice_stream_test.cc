@@ -68,7 +68,7 @@ TEST(MemoryChoiceStream, GrossOutliersAreExpected) {
     if (u[i] < 0.01) data.y[i] += 100 * z[i];
   }
   const MatrixXd design = data.design();
-  double law = 0;  // of the rows as they were made
+  double law = 0;  // log score of the rows by the law that made them
   for (Index i = kFirst; i < data.rows(); ++i) {
     const double off = data.y[i] - design.row(i).dot(data.truth);
     law += std::log(0.99 * std::exp(normal_log_density(off, 1)) +

@@ -49,7 +49,7 @@ struct Filter {
     model = entry.make(arena, config.model);
     entry.reset(*model);
     estimator.reset(config);
-    EXPECT_EQ(estimator.refresh(1.0, 1.0), Status::kOk);  // of no rows: the prior
+    EXPECT_EQ(estimator.refresh(1.0, 1.0), Status::kOk);  // without rows: the prior
     filter.reset();
     filter.start(0);
   }

@@ -43,7 +43,7 @@ TEST(OutcomeFilter, OfANormalOutcomeIsTheConjugatePosterior) {
   VectorXd sum = VectorXd::Zero(kNumbers);
   for (Index i = 0; i < kRows; ++i) {
     const VectorXd row = x.row(i).transpose();
-    const double weight = 0.25 * static_cast<double>(i % 7);  // of 0 too
+    const double weight = 0.25 * static_cast<double>(i % 7);  // 0 too
     const auto [mean, variance] = told.look(row);
     const VectorXd known = precision.llt().solve(row);
     EXPECT_NEAR(mean, known.dot(sum), 1e-12) << i;

@@ -15,7 +15,7 @@ struct Case {
   std::uint32_t chains;
   Index dimension;
   Index length;
-  double correlation;  // of an iterate with the next one of its chain
+  double correlation;  // between an iterate and the next one of its chain
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 

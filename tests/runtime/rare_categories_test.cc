@@ -15,7 +15,7 @@ namespace {
 constexpr Index kRows = 3000;
 constexpr Index kNumbers = 3;
 constexpr Index kCategories = 30;
-constexpr Index kOdd = 5;  // of them
+constexpr Index kOdd = 5;  // how many of them are rare
 constexpr std::uint32_t kClasses = 5;
 
 // Category k has about 1 / k^2 of the rows. The first number says nearly all about the class, but

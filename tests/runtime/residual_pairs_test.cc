@@ -21,7 +21,7 @@ enum class Noise {
   kSkewed,         // exponential
   kVerySkewed,     // an eighth of the rows are above the mean, all by about as much
   kHeavyTailed,    // the cube of a normal number: kurtosis 46
-  kStudent,        // of 2 degrees of freedom: no variance
+  kStudent,        // t of 2 degrees of freedom: no variance
   kFeature,        // sd in proportion to a feature
   kBlocks,         // sd 1 or 0.1, by the twenty
   kSkewedBlocks,   // exponential, likewise

@@ -112,7 +112,7 @@ TEST(RushOfRows, DrawsOfAGrowingWindowAreAsWideAsItsPosterior) {
   constexpr Index kAfter = 21'500;
   constexpr std::uint64_t kRuns = 10;
   constexpr Index kUnseen = kFeatures - 1;
-  constexpr double kTolerance = 1.3;  // of the status
+  constexpr double kTolerance = 1.3;  // as the status has
   double squares = 0;
   double unseen = 0;
   double draws = 0;

@@ -33,7 +33,7 @@ double count_of(double eta, double u) {
 
 Data data_of(const std::string& model, Index rows, std::uint64_t seed) {
   if (model == "logistic") return logistic_data(rows, 2, 0.3, seed);
-  if (model == "heteroscedastic") {  // of the same noise for all rows, whose log-variance is 0
+  if (model == "heteroscedastic") {  // the same noise for all rows, whose log-variance is 0
     Data data = linear_data(rows, 2, 1.0, seed);
     VectorXd truth = VectorXd::Zero(6);
     truth.tail(3) = data.truth;

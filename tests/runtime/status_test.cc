@@ -45,7 +45,7 @@ TEST(Status, IsOkOnGoodDataOverManySeeds) {
       engine->poll(0);
       const Provenance p = engine.provenance();
       not_ok += p.status != PosteriorStatus::kOk;
-      EXPECT_GT(p.ou_ratio, 1 / 1.3);  // of the worst direction, too narrow or too wide
+      EXPECT_GT(p.ou_ratio, 1 / 1.3);  // the worst direction, too narrow or too wide
       EXPECT_LT(p.ou_ratio, 1.3);
       EXPECT_LT(p.r_hat, 1.05);
       EXPECT_GT(p.ess_bulk, 100);

@@ -151,13 +151,13 @@ TEST(ModelStart, one_step_from_0_is_the_weighted_least_squares_fit) {
       eta(i) = count ? std::log(y(i) + 0.1) : y(i);
       weight(i) = count ? y(i) + 0.1 : 1.0;
       if (count) residual(i) = 0.1;
-      if (entry.response == Response::kZeroInflatedCount) {  // of odds 1
+      if (entry.response == Response::kZeroInflatedCount) {  // odds are 1
         const double mu = weight(i);
         const double none = std::exp(-mu);
         const double structural = 1 / (1 + none);
         residual(i) = y(i) > 0 ? 0.1 : 0.1 * (1 - structural);
         weight(i) = 0.5 * mu * (1 - structural * mu * none);
-      } else if (has_shape(entry.response)) {  // of 1
+      } else if (has_shape(entry.response)) {  // the shape is 1
         const double spread = 1 + weight(i);
         residual(i) /= spread;
         weight(i) *= (1 + y(i)) / (spread * spread);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kNoise = 2;
 constexpr double kDegrees = 4;
-double noise_variance = 1;  // of the likelihoods below
+double noise_variance = 1;  // for the likelihoods below
 
 const Likelihood kNormal = {
     [](double eta, double y) { return 0.5 * (eta - y) * (eta - y) / noise_variance; },

@@ -132,7 +132,7 @@ constexpr std::size_t kAsked = 2'000;
 // where these are not all; then draws.
 Held held_of(const ModelConfig& model, double precision, std::size_t rows, std::size_t window,
              std::uint64_t seed, Coefficients kind) {
-  constexpr std::size_t kDraws = 12;  // of each chain, two passes apart
+  constexpr std::size_t kDraws = 12;  // from each chain, two passes apart
   const Simulated all = simulate(model, precision, rows + kAsked, seed, kind);
   Chains chains(model, 8, rows, seed, window < rows ? rows : 0);
   std::size_t first = 0;

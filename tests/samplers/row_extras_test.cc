@@ -62,7 +62,7 @@ TEST_P(ModelContract, an_offset_is_a_feature_of_known_coefficient) {
               1e-10 * std::abs(wider.loss_sum(wide_rows.all(), longer.data())));
 
   const Vector at = theta;
-  d += 1;  // of the fixture's helpers
+  d += 1;  // for the fixture's helpers
   width = matrix_width(static_cast<std::size_t>(d));
   theta = longer;
   const Matrix root = Matrix::Random(d - 1, d - 1);

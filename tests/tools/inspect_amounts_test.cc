@@ -42,7 +42,7 @@ TEST(InspectAmounts, AreNumbersAndNoCategories) {
   };
   for (const auto& [cell, value] : amounts) {
     const std::string amount = cell;
-    const std::string seven = amount.ends_with('%') ? "7 %" : "7";  // of the same unit
+    const std::string seven = amount.ends_with('%') ? "7 %" : "7";  // in the same unit
     const std::string two = "x,y\n1," + amount + "\n2," + seven + "\n3," + amount + "\n";
     const std::string path = file_with("amounts.csv", two);
     const Inspection target = inspect(path, {.target = "y"});

@@ -136,7 +136,7 @@ TEST(Inspect, GivesLongTimesWavesOfTheWeekAndOfTheSeason) {
     const Names names = inspected("slashes.csv", file).schema.feature_names();
     EXPECT_EQ(names, (Names{"t", "t period 7 sin 1", "t period 7 cos 1"}));
   }
-  std::string hours = "t,y\n";  // of two weeks
+  std::string hours = "t,y\n";  // for two weeks
   for (int hour = 0; hour < 14 * 24; ++hour)
     hours += fmt::format("3/{}/2020 {}:00,{}\n", hour / 24 + 1, hour % 24, hour % 7 + 0.5);
   const InspectOptions month_first{.target = "y", .dates = Reads::kMonthDayYear};

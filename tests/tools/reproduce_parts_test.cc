@@ -124,7 +124,7 @@ TEST_F(ReproduceParts, CountTheSecondsOfAllRunsThatAreResumed) {
   EXPECT_GE(seconds(), 1000);
   EXPECT_LT(seconds(), 1100);
   Settings other = resumed;
-  other.seed = 2;  // of another run, so the time is another's
+  other.seed = 2;  // another run, so the time is another's
   parts_computed(other);
   EXPECT_LT(seconds(), 100);
 }

@@ -79,7 +79,7 @@ TEST(ReproduceStreamingRegime, AMisspecifiedCoefficientTellsThePosteriorFromTheS
   ASSERT_TRUE(sandwich.robust);
   double plain = 0;
   double robust = 0;
-  constexpr int kStreams = 60;  // of four windows
+  constexpr int kStreams = 60;  // each of four windows
   for (std::uint64_t seed = 1; seed <= kStreams; ++seed) {
     const auto run = replicate(sandwich, World::kHeteroscedastic, 2, seed);
     plain += run.at("plain_exposed").get<double>() / kStreams;

@@ -211,7 +211,7 @@ TEST(ReproduceRun, AFailureIsMarkedUntilARunSucceeds) {
   const fs::path out = directory("marked");
   const Settings settings{.data = out, .out = out};
   run("works", settings);
-  fs::copy(out / "works.json", out / "throws.json");  // of a run that did not fail
+  fs::copy(out / "works.json", out / "throws.json");  // the result of a run that did not fail
   EXPECT_THROW(run("throws", settings), RunError);
   const auto row = [&] {
     const std::string index = text_of(out / "index.md");

@@ -13,7 +13,7 @@
 namespace windhover {
 namespace {
 
-constexpr std::uint64_t kSent = 3960;  // of data_file(), the others are skipped
+constexpr std::uint64_t kSent = 3960;  // rows of data_file(); the others are skipped
 
 class SendProducer : public ::testing::Test {
  protected:

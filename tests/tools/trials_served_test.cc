@@ -38,7 +38,7 @@ TEST(TrialsServed, RowsOfAFileAreLearnedAndQuestionsAreAboutTheirTrials) {
   SendOptions o = options_for(served, path);
   o.path = bought_of_visits();
   const SendReport report = send_file(o);
-  EXPECT_EQ(report.skipped, 1U);  // of no visit
+  EXPECT_EQ(report.skipped, 1U);  // the row without a visit
   EXPECT_EQ(report.totals.accepted, 900U);
   EXPECT_EQ(report.totals.refused, 0U);
 

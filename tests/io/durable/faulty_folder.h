@@ -181,7 +181,7 @@ class FaultyFolder final : public Folder {
   mutable std::mutex mutex_;
   std::condition_variable released_;
   std::string only_;
-  std::map<int, std::string> names_;  // of handles
+  std::map<int, std::string> names_;  // by handle
   std::uint64_t waiting_ = 0;
   std::uint64_t failed_ = 0;
   std::array<Fault, kCalls> faults_;

@@ -31,7 +31,7 @@ EngineConfig engine_config() {
 struct Frame {
   std::uint64_t accepted = 0;
   std::uint64_t refused = 0;
-  std::vector<double> numbers{};  // of its rows; none: rows that are good
+  std::vector<double> numbers{};  // what its rows hold; none: rows that are good
 };
 
 class LogReplayTest : public ::testing::Test {

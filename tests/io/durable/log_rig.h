@@ -100,7 +100,7 @@ struct OpenWriter {
     return Status::kOk;
   }
 
-  std::size_t segment = 0;  // of an error
+  std::size_t segment = 0;  // where an error is
   LogMemory memory;
   Result<LogWriter> log;
 };

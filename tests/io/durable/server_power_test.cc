@@ -24,7 +24,7 @@ struct Met {
   std::uint64_t ended_at_once = 0;   // and while a server was still reading its log, or had just
   std::uint64_t failed_commits = 0;
   std::uint64_t checkpoints = 0;
-  std::uint64_t checkpoints_ahead = 0;  // of the log, when the life ended
+  std::uint64_t checkpoints_ahead = 0;  // they had more rows than the log when the life ended
   std::uint64_t acknowledged = 0;       // rows
   std::uint64_t duplicates = 0;
   std::uint64_t unacknowledged = 0;  // frames on their way when the disk stopped

@@ -15,7 +15,7 @@ namespace windhover::testing::server_recovery_test {
 namespace {
 
 constexpr std::size_t kRows = 4'000;
-constexpr std::chrono::milliseconds kLong = std::chrono::minutes(2);  // of a disk that others use
+constexpr std::chrono::milliseconds kLong = std::chrono::minutes(2);  // for a disk that others use
 
 void expect_same_posterior(const std::vector<ParameterSummary>& a,
                            const std::vector<ParameterSummary>& b) {

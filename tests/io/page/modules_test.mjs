@@ -109,7 +109,7 @@ test("categories are told above the average of those listed", async () => {
     { field: "n", kind: "number", missing: "row", columns: ["n"], shift: 10, scale: 2 },
     { field: "d", kind: "category", missing: "zero", columns: ["d=x"], categories: ["x"], other: "zero" }] };
   const welcome = { features: 6, dimension: 7, max_nonzeros: 0, max_query_rows: 64, frame_cap: 65536 };
-  const means = [0, 1, 2, 3, 4, 5, 6];  // of variances 1 to 7, independent
+  const means = [0, 1, 2, 3, 4, 5, 6];  // with variances 1 to 7, independent
   const predict = async (rows) => rows.map((row) => {
     const all = [...row, [6, 1]];
     return { linpred_mean: all.reduce((sum, [j, x]) => sum + x * means[j], 0), linpred_sd: Math.sqrt(all.reduce((sum, [j, x]) => sum + x * x * (j + 1), 0)) };

@@ -52,7 +52,7 @@ def test_reads_rows_where_they_lie():
         observed, asked = watch(engine)
         engine.observe(X, y)
         engine.observe(X[100:], y[100:])
-        engine.observe(X.astype(np.float32)[::2], y[::2])  # of another layout: a copy
+        engine.observe(X.astype(np.float32)[::2], y[::2])  # another layout is copied
         engine.predict(X[7:], outcomes=y[7:])
         assert engine.rows == 540
     frames, question = observed["observe"], asked["predict"][0]

@@ -98,7 +98,7 @@ def test_columns_rows_and_a_data_frame_are_the_same(command):
     frame.loc[3, "when"] = pandas.NaT
     columns["when"][3] = np.datetime64("NaT")
     expected = schema.rows(columns)
-    assert len(expected) == ROWS - 1  # of a time the schema has no column for a missing one
+    assert len(expected) == ROWS - 1  # the schema has no column for a missing time
     assert 3 not in expected.index
     for other in (frame, in_rows(columns)):
         rows = schema.rows(other)
