@@ -49,7 +49,7 @@ class AckQueue {
   bool is_ready(std::uint64_t durable) const noexcept {
     return size_ > 0 && pending_[first_].after <= durable;
   }
-  // That one, or null.
+  // The oldest one if it is_ready(); otherwise null.
   ObserveAckReply* ready(std::uint64_t durable) noexcept {
     return is_ready(durable) ? &pending_[first_].reply : nullptr;
   }

@@ -23,9 +23,9 @@ struct JudgedFrame {
   std::uint64_t head = 0;  // rows accepted from everybody before it
 };
 
-// Those of one connection that have not been written yet. Invariant: each is of frames of the one
-// model that they are about, and is written when these are as durable as it says, behind those
-// before it. The endpoint's thread; where no rows are taken none ever waits.
+// The acknowledgements of one connection that have not been written yet. Invariant: each is of
+// frames of the one model that they are about, and is written when these are as durable as it says,
+// behind those before it. The endpoint's thread; where no rows are taken none ever waits.
 class Acknowledgements {
  public:
   explicit Acknowledgements(const ConversationContext& context) noexcept : context_(context) {}

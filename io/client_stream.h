@@ -78,7 +78,8 @@ class ClientStream : public ClientConnection {
     std::uint64_t id = 0;
     std::uint64_t accepted = 0;  // rows of this client
 
-    // Without `resend`, connected again: how many of these rows it no longer has, at most.
+    // How many of these rows the server no longer has, at most, when it is reached again without
+    // `resend`.
     std::uint64_t lost(std::uint64_t id_before, std::uint64_t head_before, std::uint64_t head);
   };
   bool take_in(const v1::Response& response, Status& status) override;

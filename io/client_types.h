@@ -19,7 +19,7 @@ struct ClientOptions {
   // for as long as this client connects again. Another one, below 2^63, is the stream's for good:
   // it can be taken up by the next process, and never be in two places at once.
   std::uint64_t producer = 0;
-  // Not: rows on their way when a connection breaks are learned or lost, and none is kept here.
+  // False: rows on their way when a connection breaks are learned or lost, and none is kept here.
   bool resend = true;
   std::uint64_t first_sequence = 0;  // the first row this client sends; with a producer given
   // The rows before first_sequence are not to be had: a server that does not know the producer
@@ -81,7 +81,7 @@ struct ObserveTotals {
   // Rows acknowledged before the server lost them. Sent again, from what is kept here or after
   // go_back(); in the latter case they count in `sent` again.
   std::uint64_t restored = 0;
-  // And not sent again. Without `resend`: at most, as far as Welcome tells.
+  // Rows lost and not sent again. Without `resend` it is a bound, as far as Welcome tells.
   std::uint64_t lost = 0;
   std::uint64_t histories = 0;  // how often the server came back as another instance
 };

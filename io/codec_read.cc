@@ -26,7 +26,7 @@ bool shape_agrees(std::size_t rows, std::size_t values, const PackedArray& indic
   return rows == 0 ? values == 0 : values % rows == 0;
 }
 
-// Or none.
+// The array has one value a row, or none.
 bool one_a_row(const PackedArray& array, std::size_t rows) noexcept {
   return array.count == 0 || array.count == rows;
 }

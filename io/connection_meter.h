@@ -30,7 +30,7 @@ class ConnectionMeter {
     if (!(limits == limits_)) begin(limits);
   }
 
-  // Those of who the peer has turned out to be, if that is news, where `all` are everybody's.
+  // Takes the peer's own limits where it has turned out who it is; `all` are everybody's.
   void take_up(const std::optional<OwnLimits>& own, const ConnectionLimits& all) noexcept {
     if (own) change(own->in_place_of(all));
   }

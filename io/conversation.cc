@@ -66,7 +66,7 @@ WelcomeReply welcome_to(const ModelContext& about, Durability durability,
   welcome.max_rows = model.limits.max_rows;
   welcome.max_nonzeros = model.limits.max_nonzeros;
   welcome.max_query_rows = model.limits.max_query_rows;
-  // Also while the log is being learned again.
+  // While the log is being learned again its rows count already.
   welcome.head = std::max(model.engine->head(), model.log.durable_head.load());
   welcome.fingerprint = model.engine->fingerprint();
   welcome.schema_fingerprint = model.engine->config().schema_fingerprint;

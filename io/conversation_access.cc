@@ -25,8 +25,8 @@ void refuse(std::uint64_t id, Refusal reason, std::uint64_t number, ReplyBuffer&
   replies.append(encode(id, RefusalReply{reason, number, closes}, replies.room()));
 }
 
-// Where it may have so many connections as there are; `most` is that otherwise. Who is nobody's
-// identity is not counted: without a file of them there is none.
+// False: the identity has as many connections as it may, and `most` says how many that is. A peer
+// without an identity is not counted: without a file there are none.
 bool Conversation::has_place(std::uint64_t& most) const noexcept {
   const Access* const access = context_.state->access;
   if (context_.places == nullptr || access == nullptr || !access->has_file()) return true;

@@ -109,7 +109,7 @@ Result<bool> Endpoint::open_inner(std::string& path) {
 
 Status Endpoint::warm_up() {
   {
-    // As many as there can be at one time: the sessions', and one more of each listener.
+    // There can be as many as this at one time: the sessions', and one more of each listener.
     std::vector<Stream> sockets;
     for (std::size_t i = 0; i < memory_.sessions.size() + 3; ++i) {
       sockets.emplace_back(io_);
@@ -160,8 +160,8 @@ void Endpoint::run() noexcept {
   changes_.end();
 }
 
-// Until it has stopped; false: something threw. Ours throw nothing, but Asio does where the system
-// fails it. What has not been called yet is called when it goes on.
+// Runs until it has stopped; false: something threw. Ours throw nothing, but Asio does where the
+// system fails it. Handlers that have not been called yet are called when it goes on.
 bool Endpoint::serve() noexcept {
   try {
     io_.run();

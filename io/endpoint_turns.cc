@@ -39,7 +39,7 @@ void EndpointTurns::leave(const Session& session) noexcept {
   look();
 }
 
-// Behind what the sockets have for us meanwhile: between two turns new questions are seen.
+// The next turn comes after the sockets' events, so that new questions are seen between two turns.
 void EndpointTurns::schedule_next() noexcept {
   if (next_scheduled_) return;
   next_scheduled_ = true;
@@ -81,8 +81,8 @@ bool EndpointTurns::pauses(bool light) noexcept {
   return true;
 }
 
-// On the observe endpoint, as long as every look at the sockets brings some; but a question comes
-// between often enough to be answered.
+// Whether rows go before questions: on the observe endpoint, as long as every look at the sockets
+// brings some; but a question comes between often enough to be answered.
 bool EndpointTurns::rows_come_first() noexcept {
   if (kind_ != EndpointKind::kObserve) return false;
   const std::uint64_t rows = state_.counters.get(IoCounter::kRowsReceived);

@@ -56,7 +56,7 @@ class EndpointWaits {
   }
 
  private:
-  // From the session that is first in line on, round about: every one has its turn.
+  // Goes round all sessions, from the one that is first in line, so that each has its turn.
   void retry() noexcept {
     const auto first = std::ranges::find_if(sessions_, [](const Session& session) {
       return session.conversation().rows().first_in_line();

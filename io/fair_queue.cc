@@ -48,7 +48,7 @@ void FairQueue::wait(std::uint32_t who, Line line) noexcept {
   std::push_heap(heap.begin(), heap.end(), later);
 }
 
-// Those for the place have waited for it, not for the thread: that they did gives them no credit.
+// Connections that waited for the place get no credit for it: they did not wait for the thread.
 std::uint32_t FairQueue::next(bool place_is_free) noexcept {
   const std::span<Waiting> any = waiting_in(Line::kAny);
   const std::span<Waiting> for_place = waiting_in(Line::kForPlace);

@@ -9,7 +9,7 @@ PagingTable::Place* PagingTable::find(std::uint64_t snapshot) noexcept {
   return snapshot == 0 || found == places().end() ? nullptr : &*found;
 }
 
-// Where one who begins gets its snapshot. One that is to be pinned there is 0.
+// The place where a new asker gets its snapshot. The place's own snapshot is 0 until one is pinned.
 PagingTable::Place* PagingTable::place_for(const void* asker, std::int64_t now_ns) noexcept {
   Place* out = nullptr;
   Place* youngest = nullptr;

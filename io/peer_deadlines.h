@@ -57,8 +57,9 @@ class PeerDeadlines {
   bool lingers_too_long(std::int64_t now_ns) const noexcept {
     return now_ns - lingers_since_ns_ > kLingerNs;
   }
-  // For room in the window or the log, or, as long as an acknowledgement waits, for a disk that
-  // confirms nothing at all: `durable_frames` stands still. Asked now and then.
+  // Whether the peer has waited too long for room in the window or the log, or, as long as an
+  // acknowledgement waits, for a disk that confirms nothing at all: `durable_frames` stands still.
+  // Asked now and then.
   bool has_waited_long(bool waits_for_log, std::uint64_t durable_frames, const Limits& limits,
                        std::int64_t now_ns) noexcept;
 

@@ -42,8 +42,8 @@ class PeerSocket {
     return true;
   }
 
-  // As those of Asio's socket, with `error` would_block where the socket must be waited for. What
-  // is no TLS ends the connection as the peer's end does (eof), and is counted.
+  // They work like those of Asio's socket, with `error` would_block where the socket must be waited
+  // for. Bytes that are no TLS end the connection as the peer's end does (eof), and are counted.
   std::size_t read_some(std::span<std::byte> room, ErrorCode& error) noexcept;
   std::size_t write_some(std::span<const std::byte> bytes, ErrorCode& error) noexcept;
   // The memory is that of one chain of operations, handler(error, bytes).

@@ -38,7 +38,7 @@ bool ProducerTable::share_has_room(std::uint64_t producer,
   return share.has_room(is_passing(producer), claims.owner_.most_of(capacity_));
 }
 
-// For one more of the share. REQUIRES: has_room().
+// A place for one more producer of the share. REQUIRES: has_room().
 ProducerPlace ProducerTable::free_place(const ProducerShare& share, std::size_t most) noexcept {
   const bool own = share.producers >= most && share.silent.oldest() != kNoPlace;
   if (!own && size() < capacity_) return static_cast<ProducerPlace>(size_++);

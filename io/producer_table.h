@@ -28,7 +28,7 @@ class ProducerClaims {
   static constexpr std::size_t kMost = 64;
 
   std::size_t size() const noexcept { return size_; }
-  // Whose those are that it speaks for from now on; nobody's without this.
+  // The owner of the producers that it speaks for from now on; nobody without this.
   void speak_as(const ProducerOwner& owner) noexcept { owner_ = owner; }
   const ProducerOwner& owner() const noexcept { return owner_; }
 
@@ -114,10 +114,10 @@ class ProducerTable {
   // this is 0, or what it was, nobody has been.
   std::uint64_t forgotten() const noexcept { return forgotten_; }
 
-  // From a checkpoint or a log: makes the producer known, with all its rows below `next` on disk; a
-  // passing one is then the last that fell silent, or forgotten where there is no room. Of
-  // kNoProducer `next` is forgotten().
-  // kInvalidArgument: producer 0; kTooLarge: no room for one that is not. Nobody may hold anything.
+  // Takes a producer from a checkpoint or a log: it is known from now on, with all its rows below
+  // `next` on disk; a passing one is then the last that fell silent, or forgotten where there is no
+  // room. For kNoProducer `next` is forgotten(). kInvalidArgument: producer 0; kTooLarge: no room
+  // for one that is not passing. Nobody may hold anything.
   Status set(std::uint64_t producer, std::uint64_t next) noexcept;
 
   // Shows every producer and what is expected of it, passing ones in the order in which they fell

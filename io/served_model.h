@@ -48,8 +48,8 @@ inline constexpr std::size_t kMaxModelName = 63;
 // What the protocol calls a model of the registry.
 ModelKind model_kind(std::string_view model) noexcept;
 
-// Whose the request is that the server's own HTTP has sent to the observe endpoint last: there is
-// one at a time on its way. Written by the HTTP thread before it sends it.
+// The owner of the newest request that the server's own HTTP has sent to the observe endpoint: only
+// one is on its way at a time. Written by the HTTP thread before it sends it.
 class SenderOverHttp {
  public:
   void set(const ProducerOwner& owner) noexcept {

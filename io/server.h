@@ -116,7 +116,7 @@ class Server {
   // run_observe() is then the engines' only observe() caller.
   void run_observe() noexcept;
   void run_query() noexcept;
-  // Likewise, where there is HTTP: until both endpoints have ended. Otherwise nothing.
+  // The same for HTTP, where there is any: until both endpoints have ended.
   void run_http() noexcept;
 
   // Instead: on threads of our own, by default named wh-observe and wh-query, and wh-http. When it

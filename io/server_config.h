@@ -60,11 +60,11 @@ struct ServerConfig {
   std::chrono::milliseconds idle_timeout{60'000};    // without a byte from the peer
   std::chrono::milliseconds write_timeout{10'000};   // with an answer waiting and no byte taken
   std::chrono::milliseconds answer_timeout{30'000};  // until every byte of an answer is taken
-  // For a window that stays full, or a log that does not go on: refused then, and its rows have not
-  // been acknowledged.
+  // How long rows wait for a window that stays full, or for a log that does not go on: then they
+  // are refused, and have not been acknowledged.
   std::chrono::milliseconds wait_timeout{600'000};
   std::chrono::milliseconds drain_timeout{2'000};  // how long stopping may take
-  // Without a row of a producer from the connection that speaks for it, after which another may.
+  // How long a producer may send no row before another connection may speak for it.
   std::chrono::milliseconds producer_timeout{60'000};
 
   // With a certificate all TCP speaks TLS, HTTP too. OpenSSL's memory is the heap of the process

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kTurnBytes = 64 * 1024;  // read at a time
 
-// At most: of an Outcome the texts may be empty.
+// The most keys that a frame can hold: the texts of an Outcome may be empty.
 std::uint32_t keys_in_a_frame(const Limits& limits) noexcept {
   constexpr std::uint32_t kOutcomeBytes = 10;  // an empty text and what happened
   return limits.frame_cap / kOutcomeBytes;

@@ -19,14 +19,14 @@ Error no_place(const ServerConfig& config) noexcept {
                static_cast<double>(config.added.max_models)};
 }
 
-// With the folder, which Keeping has.
+// The configuration with its folder, which Keeping has.
 ServerConfig whole_config(const ServerImpl& server) noexcept {
   ServerConfig whole = server.config;
   if (server.keeping) whole.durable = server.keeping->config();
   return whole;
 }
 
-// Where one more would come. `instead_of`: a place that would be free.
+// The place for one more model. `instead_of`: a place that would be free.
 Result<std::size_t> place_for(ServerImpl& server, std::string_view name, const EngineConfig& engine,
                               std::optional<std::size_t> instead_of) noexcept {
   const ServerLayout& layout = server.layout;

@@ -53,9 +53,9 @@ class ServerModels {
   // Nobody speaks of it any more: who did is refused with UNKNOWN_MODEL, and closed. What was
   // accepted is in its log. REQUIRES: it was added.
   void let_go_of(std::size_t model) noexcept;
-  // After let_go_of(), when nobody polls its engine either, and after
-  // ServerKeeping::checkpoint_at_rest() if that is wanted; or in place of let_in(): its place is
-  // free, and nothing of it is touched any more.
+  // Frees the model's place; nothing of it is touched any more. Called after let_go_of(), when
+  // nobody polls its engine either, and after ServerKeeping::checkpoint_at_rest() if that is
+  // wanted; or in place of let_in().
   void forget(std::size_t model) noexcept;
 
   // What operators want of the models (HostModel), for the thread that adds and removes. Null

@@ -36,7 +36,7 @@ class SessionHost {
   ~SessionHost() = default;
 };
 
-// Whose questions are answered when.
+// Decides when a session's questions are answered.
 class SessionTurns {
  public:
   // What questions may cost without a wait; 0: others wait already.

@@ -32,8 +32,8 @@ class StreamAccount {
   std::vector<ClientRefusedRow> take_refused_rows() { return std::exchange(refused_rows_, {}); }
 
  private:
-  // Where an acknowledgement comes at once: rows that are durable when the server's head of then
-  // is.
+  // Where an acknowledgement comes before rows are on disk: these rows are durable once the
+  // server's durable head reaches `head`.
   struct Mark {
     std::uint64_t head = 0;
     std::uint64_t rows = 0;  // 0: none

@@ -26,8 +26,8 @@ class TokenBucket {
     fined_ = 0;
   }
 
-  // For what was refused: a bucket at most until something is taken again, so that whoever goes on
-  // although it is refused does not owe for ever.
+  // Charges for what was refused: a bucket at most until something is taken again, so that a peer
+  // that goes on although it is refused does not owe for ever.
   void fine(std::uint64_t tokens, std::uint64_t rate, std::int64_t now_ns) noexcept {
     const std::uint64_t fined = std::min(rate, fined_ + std::min(tokens, rate));
     take(fined - std::min(fined, fined_), rate, now_ns);

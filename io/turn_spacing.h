@@ -26,9 +26,9 @@ class TurnSpacing {
   // it is the turn. `stops`: how often the thread has been stopped, ever.
   bool pauses(std::int64_t now_ns, std::uint64_t stops) noexcept;
 
-  // For how long those who ask much have had no turn because of the pause before this one,
-  // kMostPassedNs at most: FairQueue::pass(). Otherwise its time would nearly stand, and who asks
-  // more than the little that these get now would count as one of them.
+  // For how long peers that ask much have had no turn because of the pause before this one, at most
+  // kMostPassedNs; for FairQueue::pass(). Without it its time would nearly stand, and a peer that
+  // asks more than the little that these get now would count as one of them.
   std::int64_t passed_ns() const noexcept { return passed_ns_; }
 
  private:

@@ -47,14 +47,14 @@ class Access {
 
   // Any thread; waits for nothing. On one model, on one at least, and on all of them.
   RoleSet on_model(const Credential& who, std::size_t model) const noexcept;
-  // On the first so many models, at the price of one.
+  // The roles on the first roles.size() models, at the price of one look-up.
   void on_models(const Credential& who, std::span<RoleSet> roles) const noexcept;
   RoleSet anywhere(const Credential& who) const noexcept;
   RoleSet everywhere(const Credential& who) const noexcept;
 
   // What its connections have in place of ServerConfig::limits; the server's own parts have none.
   OwnLimits limits(const Credential& who) const noexcept;
-  // Whose the producers are that it speaks for: nobody's without a file.
+  // The owner of the producers that it speaks for; nobody without a file.
   ProducerOwner owner(const Credential& who, const ConnectionLimits& all) const noexcept;
 
   bool is_host(const Credential& who) const noexcept;

@@ -36,7 +36,7 @@ class IdentityTable {
   // Compares with every identity, whichever it is. O(capacity). Any thread.
   Found find(const Credential& who, std::size_t model) const noexcept;
 
-  // On each of the models, in one pass over the identities.
+  // Finds the roles on each of the models, in one pass over the identities.
   void find(const Credential& who, std::span<RoleSet> on_models) const noexcept;
 
   // Counts exchanges. Who has read it and then finds, finds what was there then, or newer.
@@ -71,7 +71,7 @@ class IdentityTable {
     std::size_t used = 0;
     std::array<std::optional<OwnLimits>, 3> of_roles;  // observe, query, admin
   };
-  // With those of its roles.
+  // The entry's limits, completed with those of its roles.
   static OwnLimits limits_of(const Half& half, const Entry& entry) noexcept;
 
   std::size_t model_count_;

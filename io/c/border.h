@@ -64,8 +64,8 @@ windhover_status check_wanted(const T* wanted, std::size_t first = sizeof(T)) no
 
 // Whether the arrays are there that the counts speak of.
 windhover_status check_rows(const windhover_rows* rows) noexcept;
-// Likewise of a question, whether a summary holds as much as it asks for, and whether the answer's
-// structs can be written. `classes`: of the model, 0 when it has no probabilities of classes.
+// Whether the question's arrays are there, a summary holds as much as it asks for, and the answer's
+// structs can be written. `classes`: the model's, 0 when it has no probabilities of classes.
 windhover_status check_question(const windhover_question* question, const windhover_answer* answer,
                                 std::size_t classes) noexcept;
 

@@ -1,4 +1,4 @@
-// Those who ask an engine.
+// Readers, which ask an engine.
 #include <new>
 
 #include "windhover/io/c/border.h"

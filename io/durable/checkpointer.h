@@ -54,7 +54,7 @@ class Checkpointer {
   // Any thread: one more as soon as can be; its number among the requests.
   std::uint64_t request() noexcept;
 
-  // When no other thread is at work: all that has come, learned or not.
+  // Takes all that has come, learned or not. REQUIRES: no other thread is at work.
   Status take_at_rest(ProducerTable& table, std::uint64_t frames) noexcept;
 
  private:

@@ -49,7 +49,7 @@ class FrameFeed {
     wake_->wake_if_sleeping();
   }
 
-  // At most, in the log.
+  // Bytes of a frame in the log, at most.
   std::uint64_t bytes_of(std::uint64_t rows) const noexcept {
     return LogWriter::frame_bytes(rows * row_bytes_);
   }

@@ -43,7 +43,7 @@ void LogAgent::count_seal(Status status) noexcept {
   progress_.seal_failures.fetch_add(1, std::memory_order_release);
 }
 
-// Until the commit is full or nothing more has come.
+// Packs frames until the commit is full or nothing more has come.
 int LogAgent::pack() noexcept {
   int packed = 0;
   while (const LoggedFrame* frame = ring_.front()) {

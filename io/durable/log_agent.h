@@ -32,7 +32,7 @@ class LogAgent {
   struct Options {
     // A commit begins no sooner than this after the one before: fewer, larger writes.
     std::chrono::nanoseconds commit_interval{0};
-    // After one that failed.
+    // Time after a commit that failed until it is tried again.
     std::chrono::milliseconds retry_interval{100};
     // After the last commit, before the log's end is marked: who waits for each acknowledgement
     // sends the next frame sooner, and its commit says the same.

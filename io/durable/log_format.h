@@ -43,7 +43,7 @@ struct CommitHeader {
   std::uint64_t body_bytes = 0;  // records, without this header and the padding
   std::uint64_t body_checksum = 0;
 
-  // On disk, with header and padding.
+  // Its size on disk, with header and padding.
   std::uint64_t bytes() const noexcept {
     return round_up(kCommitHeaderBytes + body_bytes, kLogBlock);
   }
@@ -78,7 +78,7 @@ enum class LogState : std::uint64_t { kCreating = 1, kReady = 2 };
 
 // The file `identity` whatever its state. kUnavailable: there is no such file.
 Result<LogIdentity> read_identity(Folder& folder, LogState& state) noexcept;
-// Beside it, synced, renamed, the folder synced. kOk or why not.
+// Writes the file beside the old one, syncs and renames it, and syncs the folder. kOk or why not.
 Error write_identity(Folder& folder, const LogIdentity& identity, LogState state) noexcept;
 
 // Whether a log has, or may have, a file of this name.

@@ -19,12 +19,13 @@ struct HttpConfig {
   std::uint32_t max_connections = 32;    // at one time, 1 to 1024; more are told 503
   std::uint32_t header_cap = 8 * 1024;   // bytes of a request's head, 1 KiB to 64 KiB
   std::uint32_t body_cap = 1024 * 1024;  // bytes of its body, 1 KiB to 64 MiB
-  // From the connection, or from a request's first byte, to the end of its head.
+  // How long a request's head may take, from the connection or from the head's first byte.
   std::chrono::milliseconds header_timeout{5'000};
-  // From a request's first byte to its last; and again for its answer to be taken.
+  // How long a request may take, from its first byte to its last; and again until its answer is
+  // taken.
   std::chrono::milliseconds request_timeout{10'000};
   std::chrono::milliseconds idle_timeout{75'000};  // between two requests
-  // Without a sign of life of a thread, after which /healthz says so.
+  // How long a thread may give no sign of life; after that /healthz says so.
   std::chrono::milliseconds stall_timeout{30'000};
 
   // A manual under "/docs/", each file named by its whole path there, "/docs/index.html" first of

@@ -57,7 +57,7 @@ class HttpConversation {
   void begin(const Credential& peer = {}, PlaceKind place = PlaceKind::kEverybodys) noexcept;
   // An admin's becomes everybody's when it has shown that it is one.
   PlaceKind place() const noexcept { return place_; }
-  // Where it is, see Credential::of_address().
+  // Where the peer is, see Credential::of_address().
   void come_from(const Credential& from) noexcept { from_ = from; }
   const Credential& from() const noexcept { return from_; }
 
@@ -67,7 +67,7 @@ class HttpConversation {
   // Appends to `out`. Throws nothing: without memory it closes.
   Turn handle(std::span<const std::byte> input, std::string& out, bool may_answer = true) noexcept;
 
-  // In place of the answer to a request that is whole, and paid for as one.
+  // Gives this answer to a request that is whole, in place of its own; it is paid for as one.
   End turn_away(const HttpAnswer& answer, std::string& out);
   // The connection ends, with so many bytes that nobody has looked at: what has come of the request
   // under way is paid for.

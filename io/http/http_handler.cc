@@ -33,7 +33,7 @@ bool is_of_manual(std::string_view path) noexcept {
          (path.size() == kManualPath.size() || path[kManualPath.size()] == '/');
 }
 
-// Which is the same for everybody: a token is asked for by what the page calls.
+// The file is the same for everybody: a token is asked for by what the page calls.
 HttpAnswer file(const PageAsset& asset, const HttpRequest& request) {
   if (request.method != HttpMethod::kGet) return wrong_method("GET, HEAD");
   HttpAnswer answer;

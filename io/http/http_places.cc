@@ -60,7 +60,7 @@ void HttpServer::begin(HttpConnection& connection, Stream& socket, PlaceKind pla
   connection.begin(std::move(socket), place);
 }
 
-// As Endpoint::make_room(), and who has nothing under way gives way too.
+// Like Endpoint::make_room(); connections that have nothing under way give way too.
 bool HttpServer::make_room() noexcept {
   using GivesWay = HttpConnection::GivesWay;
   HttpConnection* victim = nullptr;
@@ -102,7 +102,7 @@ bool HttpServer::has_place(const HttpConversation& as, const Credential& who,
   return true;
 }
 
-// Likewise.
+// Whether an admin's place is free, or can be made so.
 bool HttpServer::admins_is_free() noexcept {
   for (HttpConnection& connection : connections_ | std::views::drop(config_.max_connections)) {
     const Occupant who = connection.occupant();

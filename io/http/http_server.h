@@ -38,7 +38,7 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   // an error names address or path and lives as long as this.
   Result<bool> open();
 
-  // Until finish(). What is thrown closes a connection at most.
+  // Serves until finish(). What is thrown closes a connection at most.
   void run() noexcept;
 
   // Any thread, also a signal handler: from now on /readyz says that the server is stopping.

@@ -16,14 +16,14 @@ namespace windhover {
 
 // The body of a response, with its length prefix, as an answer.
 HttpAnswer json_answer_of(std::span<const std::byte> frame);
-// Likewise, and where something of the request is refused which field of it, and why: an
+// The same; where something of the request is refused it says which field, and why. An
 // acknowledgement of rows then has refused_field and refused_error beside refused_row.
 HttpAnswer json_answer_of(std::span<const std::byte> frame, const v1::Request& request,
                           const ServedModel& model);
 // A refusal with its number, what a person should read, and the field, if it is known.
 HttpAnswer json_refusal(v1::Reason reason, std::uint64_t number, std::string_view sentence,
                         std::string_view field = {});
-// With its length prefix.
+// The request as a frame, with its length prefix.
 std::string frame_of(const v1::Request& request);
 
 }  // namespace windhover

@@ -190,7 +190,8 @@ JsonFault first_fault(const Column& column, const char* name, v1::Reason reason,
   return of_field(name, reason);
 }
 
-// Likewise the largest, or what is NaN: whatever the limit is, it is that.
+// The largest value of the column, or one that is NaN: whatever the limit is, it is the one over
+// it.
 template <class Column>
 JsonFault worst_of(const Column& column, const char* name, v1::Reason reason) {
   std::size_t worst = 0;

@@ -1,6 +1,6 @@
-// Which field of a request in JSON is to blame for its refusal, for a person: the endpoints say a
-// reason and no more. Nothing is judged here, only looked for; what is refused is the endpoints' to
-// say. Allocates. O(numbers of the request).
+// Finds which field of a request in JSON is to blame for its refusal, for a person: the endpoints
+// give only a reason. Nothing is judged here; the endpoints decide what is refused. Allocates.
+// O(numbers of the request).
 #ifndef WINDHOVER_IO_HTTP_JSON_FAULT_H_
 #define WINDHOVER_IO_HTTP_JSON_FAULT_H_
 

@@ -51,7 +51,7 @@ class ObserveLink {
 
   // Ends the connection, if there is one; who waits is told.
   void close() noexcept;
-  // From the next connection on. REQUIRES: close().
+  // Speaks of this model from the next connection on. REQUIRES: close().
   void speak_of(ServedModel* model) noexcept { model_ = model; }
 
  private:

@@ -22,7 +22,7 @@ class Watchdog {
   // be the one that stood still, with all the others.
   void look(std::int64_t now_ns, const Beats& beats) noexcept;
 
-  // As of the last look: for how long the part has stood still; 0: it does not.
+  // For how long the part had stood still at the last look; 0: it does not.
   std::int64_t still_ns(Part part) const noexcept;
 
   static const char* name(Part part) noexcept;

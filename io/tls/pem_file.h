@@ -13,7 +13,7 @@ namespace windhover {
 const char* use_certificates(SSL_CTX* context, std::string_view path) noexcept;
 // Refused where others than its owner may get at it. After the certificate, which it must fit.
 const char* use_key(SSL_CTX* context, std::string_view path) noexcept;
-// Those who vouch for the other side. `names`: a client is told who they are.
+// Loads the authorities that vouch for the other side. `names`: a client is told who they are.
 const char* trust(SSL_CTX* context, std::string_view path, bool names) noexcept;
 
 }  // namespace windhover

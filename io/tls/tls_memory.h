@@ -29,9 +29,9 @@ class PiecePool {
   void free(void* piece) noexcept;
 
   std::size_t capacity() const noexcept { return block_.size(); }
-  // In pieces that are out, the rest of each included.
+  // Bytes in pieces that are out, the rest of each included.
   std::size_t in_use() const noexcept;
-  // That were never part of a piece.
+  // Bytes that were never part of a piece.
   std::size_t untouched() const noexcept;
   std::size_t refusals() const noexcept;
 

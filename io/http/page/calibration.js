@@ -17,7 +17,7 @@ const held = (score) => kPromised.map((p) => number(score[`coverage_${p}`]));
 // Two standard deviations of a share, were the rows independent.
 const chance = (share, rows) => 2 * Math.sqrt((share * (1 - share)) / rows);
 
-// Those that say something of their own: while few rows have come all memories hold the same.
+// Leaves out scores that repeat another: while few rows have come all memories hold the same.
 function distinct(scores) {
   const kept = [];
   for (const score of scores) {

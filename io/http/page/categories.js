@@ -43,7 +43,8 @@ const groupsOf = (columns) =>
       rows: field.columns.map((_, i) => [[field.first + i, 1], ...productsOf(columns, field, i)]),
     }));
 
-// Those that are told: one that alone is listed is the average itself, above which the others are.
+// The categories that are shown: a single listed one is the average itself, above which the others
+// are.
 const told = (group) => Array.from({ length: group.count }, (_, i) => i).slice(group.listed === 1 ? 1 : 0);
 
 const weight = (group, i) => (i < group.listed ? 1 / group.listed : 0);

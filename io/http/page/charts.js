@@ -13,7 +13,7 @@ export const colour = (name) => {
 
 const all = new Set();
 
-// After the theme has changed.
+// Redraws all charts after the theme has changed.
 export function repaint() {
   colours = {};
   for (const chart of all) chart.redraw();

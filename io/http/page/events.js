@@ -12,7 +12,7 @@ let noted = 0;
 const ms = (ns) => number(ns) / 1e6;
 const word = (name, prefix) => String(name ?? "").replace(prefix, "").toLowerCase().replaceAll("_", " ");
 
-// With the day, where that is not today.
+// The time, with the day where that is not today.
 function when(time) {
   const day = new Date(time);
   if (day.toDateString() === new Date().toDateString()) return clock(time);

@@ -24,7 +24,7 @@ export function short(value, digits = 4) {
 // Pixels from one mark of an axis to the next, so that numbers of this range stand apart.
 export const apart = (least, most) => Math.max(50, 18 + 7.5 * Math.max(short(least).length, short(most).length));
 
-// With the decimals that a spread of this size gives a meaning to.
+// The value with the decimals that a spread of this size gives a meaning to.
 export function near(value, spread) {
   if (!Number.isFinite(value) || !(spread > 0)) return short(value);
   const decimals = Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(spread))));

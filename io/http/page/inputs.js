@@ -50,7 +50,7 @@ function readsOf(features) {
   return reads === "date" && timed ? "moment" : reads;
 }
 
-// From where to where its slider goes: what the schema knows of the field, or one round of its waves.
+// The ends of a field's slider: what the schema knows of the field, or one round of its waves.
 function limitsOf(features, start) {
   const ends = features.flatMap(({ kind, shift, scale, knots }) => {
     if (kind === "number") return [shift - kReach * scale, shift + kReach * scale];

@@ -20,7 +20,7 @@ function outcomes(p) {
   return there ? learned : [number(p.interval_lower), number(p.interval_upper)];
 }
 
-// In a sentence: what is predicted, and how sure that is.
+// A sentence that says what is predicted, and how sure that is.
 export function sentence(columns, p) {
   if (columns.classes > 0) {
     const best = p.probs.map((v, i) => [number(v), i]).sort((a, b) => b[0] - a[0])[0];
@@ -38,7 +38,7 @@ export function sentence(columns, p) {
   return `${columns.target}: ${near(number(p.mean), spread)} expected (known to ± ${near(inner, inner)}); 90 % of outcomes between ${near(lower, spread)} and ${near(upper, spread)}`;
 }
 
-// Which classes hold 90 % of the outcomes.
+// Says which classes hold 90 % of the outcomes.
 function among(names, p) {
   const set = p.conformal_set ?? [];
   return set.length === 0 ? "" : `; 90 % of outcomes are among: ${set.map((c) => names[c] ?? c).join(", ")}`;

@@ -11,7 +11,7 @@ const kManyFields = 8;    // a search is worth its place
 const kQuestions = 3;     // for the bars of a count
 const kHashed = "The page cannot make a row of this model: its schema has hashed features. Ask with windhover predict --schema FILE --set NAME=VALUE.";
 
-// Also asked for the distribution; classes have none.
+// What else is asked for to draw the distribution; classes have none.
 export const extra = (columns) => (columns.classes > 0 ? {} : { quantile_probabilities: kProbabilities });
 
 export class WhatIf {

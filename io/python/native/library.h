@@ -11,7 +11,7 @@ namespace windhover::python {
 
 // The functions of the headers, by their names. Invariant: all of them are there. Never closed.
 struct Library {
-  // From the shared library of this path or name. std::runtime_error: there is none, or it is not
+  // Loads the shared library of this path or name. std::runtime_error: there is none, or it is not
   // one of these.
   explicit Library(const std::string& path);
 

@@ -118,7 +118,7 @@ def _text(value: Any, sign: str) -> str:
     if isinstance(value, numbers.Integral):
         return str(value) if isinstance(value, bool) else str(int(value))
     if isinstance(value, numbers.Real):
-        # As many digits as tell it from others of its type.
+        # str() and repr() write as many digits as tell the number from others of its type.
         text = str(value) if isinstance(value, np.floating) else repr(float(value))
         return text.removesuffix(".0").replace(".", sign)
     if isinstance(value, np.datetime64):

@@ -123,7 +123,7 @@ class Hosted:
             "process.prefault": False,
             "process.log_level": "error",
             "server.drain_timeout": 50,  # nobody else speaks to it
-            # For save() alone: written when it is asked for.
+            # The folder serves save() alone: it is written when that asks for it.
             "data.folder": self._folder,
             "data.durability": "memory",
             "data.checkpoint_period": 0,

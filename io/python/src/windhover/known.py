@@ -15,7 +15,7 @@ from .stream import Stream
 
 RefusedRows = Literal["raise", "warn", "keep"]
 
-# To who has a file's columns: the server's model may have been given a schema.
+# Said to a user who has a file's columns: the server's model may have been given a schema.
 OTHER_COLUMNS = (
     ": rows are numbers, in the model's own columns. Of a server with model.schema these are what the "
     "schema makes of a file's columns: windhover.Schema.load(FILE).rows(frame) does"

@@ -61,7 +61,7 @@ def _plain(probability: Any) -> float:
     raise InvalidInput(f"quantile({probability!r}): a number, or several")
 
 
-# Beside those that have a name of their own.
+# Numbers and tables beside those that have a name of their own.
 _MORE_NUMBERS = ("interval_lower", "interval_upper", "conformal_lower", "conformal_upper")
 _MORE_TABLES = ("quantiles", "probs_eti_lower", "probs_eti_upper")
 
