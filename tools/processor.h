@@ -20,7 +20,7 @@ inline double seconds_of(clockid_t clock) noexcept {
 inline double thread_seconds() noexcept { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 inline double wall_seconds() noexcept { return seconds_of(CLOCK_MONOTONIC); }
 
-// As /proc/cpuinfo calls it; nothing where it does not say.
+// The name in /proc/cpuinfo; empty where there is none.
 inline std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

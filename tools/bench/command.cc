@@ -47,7 +47,7 @@ void refuse_unread(const std::string& suite, const std::vector<Limited>& all) {
 }
 
 void run(const Options& o) {
-  // Before a minute of measuring, not after.
+  // The older result is read first: an error in it should come before a minute of measuring.
   std::optional<Json> before;
   if (!o.compare.empty()) {
     before = read_result(o.compare);

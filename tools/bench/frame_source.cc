@@ -30,7 +30,7 @@ constexpr std::uint64_t kMostProducer = (std::uint64_t{1} << (7 * kProducerBytes
 constexpr std::uint64_t kMostSequence = (std::uint64_t{1} << (7 * kSequenceBytes)) - 1;
 constexpr std::string_view kSequence = "\x08\xff\x7f\x10\xff\xff\xff\xff\xff\x7f";
 
-// In exactly so many bytes; a short number gets empty ones.
+// Writes a varint in exactly `size` bytes; a short number gets empty ones.
 void put_varint(char* at, std::size_t size, std::uint64_t value) {
   for (std::size_t i = 0; i < size; ++i, value >>= 7) {
     at[i] = static_cast<char>((value & 0x7f) | (i + 1 < size ? 0x80 : 0));
@@ -199,7 +199,7 @@ double FrameSource::due_in() const {
   return plan_.rate > 0 ? rows_taken_ / plan_.rate - (wall_seconds() - start_) : 0;
 }
 
-// Until there is room on a connection that has something to write, or the next rows are due.
+// Waits until there is room on a connection that has something to write, or the next rows are due.
 void FrameSource::wait() {
   for (std::size_t i = 0; i < connections_.size(); ++i) {
     const bool unwritten = connections_[i].begin != connections_[i].end;

@@ -25,8 +25,8 @@ struct LoadRows {
   bool sequenced = false;
 };
 
-// As many frames as make up a mebibyte, and four rows a feature so that the rows repeated determine
-// every parameter, each with its length in front.
+// Frames that make up a mebibyte, with four rows a feature so that the rows repeated determine
+// every parameter, each frame with its length in front.
 struct FrameBytes {
   explicit FrameBytes(const LoadRows& rows, std::size_t least_bytes = 0);
 

@@ -83,7 +83,7 @@ class ServedEngine {
     }
     value_or_throw(server_->open());
     if (!ok(server_->kept().start())) throw RunError("a thread could not be started");
-    // Not by Server::start(), which does not say what was not permitted.
+    // The threads are started here because Server::start() does not say what was not permitted.
     const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
     const auto tells = [](void* server) { static_cast<Server*>(server)->run_http(); };
     const auto answers = [](void* server) { static_cast<Server*>(server)->run_query(); };

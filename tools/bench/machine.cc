@@ -48,7 +48,7 @@ MappedBlock filled(std::size_t count, double value) {
   return block;
 }
 
-// As many doubles, rounded up to the widest registers there are.
+// The number of doubles, rounded up to the widest registers there are.
 std::size_t whole_registers(std::size_t count) { return (count + 7) / 8 * 8; }
 
 // Size of the first processor's data cache: from the kernel, because sysconf() takes a virtual
@@ -66,7 +66,7 @@ std::size_t cache_bytes(int level) {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-// Within bounds, and whole pages.
+// Bytes of a working set within these bounds, in whole pages.
 std::size_t working_set(std::size_t bytes, std::size_t otherwise, std::size_t least,
                         std::size_t most) {
   if (bytes == 0) bytes = otherwise;

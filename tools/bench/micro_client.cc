@@ -27,8 +27,8 @@ namespace {
 // A server that welcomes one client, acknowledges what it sends, and throws it away: what sending
 // costs the sender.
 //
-// On a thread of its own until the client has gone; the client goes first. No heap call once it is
-// constructed.
+// It runs on a thread of its own until the client has gone; the client goes first. No heap call
+// once it is constructed.
 class WireSink {
  public:
   explicit WireSink(std::uint32_t features) : buffer_(kBuffer) {

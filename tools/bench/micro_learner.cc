@@ -34,7 +34,8 @@ void add_and_remove(benchmark::State& state) {
   state.SetItemsProcessed(state.range(1) * state.iterations());
 }
 
-// In the order of the stream: do rows depend on one another, are the newest like the rest?
+// Scores the rows in the order of the stream: do they depend on one another, are the newest like
+// the rest?
 void score_series(benchmark::State& state) {
   Pass pass(argument(state, 0));
   const Estimator& estimator = pass.estimator();
@@ -99,7 +100,7 @@ void consistency_add(benchmark::State& state) {
   });
 }
 
-// With the default sampler's law, which takes a Lyapunov equation up to D = 32.
+// Includes the default sampler's law, which takes a Lyapunov equation up to D = 32.
 void consistency_ratio(benchmark::State& state) {
   MicroStream stream(MicroStream::config("linear", argument(state, 0)));
   const Learner& learner = stream.engine().learner();

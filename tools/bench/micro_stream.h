@@ -68,7 +68,7 @@ class MicroRows {
   std::uint64_t accepted() const { return accepted_; }
   std::uint32_t size() const { return rows_; }
   std::uint32_t a_row() const { return nonzeros_ > 0 ? nonzeros_ : features_; }
-  // As a request for predictions takes them.
+  // The rows as a request for predictions takes them.
   const std::vector<double>& values() const { return values_; }
   const std::vector<std::uint32_t>& indices() const { return indices_; }
   const std::vector<std::uint32_t>& row_ends() const { return row_ends_; }

@@ -33,7 +33,8 @@ std::int64_t now_ns() noexcept {
   return clock.now_ns();
 }
 
-// By its first bytes: Response begins with its id, and then says what it is.
+// Whether an answer is a refusal, by its first bytes: Response begins with its id, and then its
+// kind.
 bool is_refusal(std::span<const std::byte> answer) noexcept {
   const auto at = [&](std::size_t i) { return std::to_integer<std::uint32_t>(answer[i]); };
   std::size_t i = 0;
@@ -138,7 +139,7 @@ std::int64_t QuestionSource::due(std::uint64_t question) const {
   return start_ + static_cast<std::int64_t>(1e9 / rate_ * static_cast<double>(question));
 }
 
-// For the next question.
+// Whether there is room for the next question.
 bool QuestionSource::room() const {
   return connections_[asked_ % connections_.size()].count < kMostOpen;
 }
@@ -181,7 +182,7 @@ void QuestionSource::put_question() {
   write(connection);
 }
 
-// As much as the socket takes; the rest when it has room.
+// Writes as much as the socket takes; the rest when it has room.
 void QuestionSource::write(Connection& connection) {
   while (connection.unwritten > 0) {
     const std::size_t at = connection.first + connection.count - connection.unwritten;

@@ -72,7 +72,7 @@ class Fed {
     seen_ += result.accepted;
     return result.accepted;
   }
-  // As many rows come as a round of the learner takes, and it makes one: no stream is faster.
+  // Observes as many rows as a round of the learner takes, and makes one: no stream is faster.
   void round() {
     observe(kRoundRows);
     (void)engine_->poll(1);
@@ -87,7 +87,7 @@ class Fed {
   std::uint64_t seen_ = 0;
 };
 
-// On this thread, observed and learned in turns.
+// Observes and learns in turns on this thread.
 void learn_in_turns(Runs& runs, const Shape& shape, const std::string& name, Fed& fed,
                     double limit) {
   runs.add(fmt::format("learn in turns {} {}", name_of(shape), name), [&] {
@@ -105,7 +105,7 @@ void learn_in_turns(Runs& runs, const Shape& shape, const std::string& name, Fed
   });
 }
 
-// Beside a learner thread, as fast as the window takes them, by the clock on the wall.
+// Observes beside a learner thread, as fast as the window takes rows, by the clock on the wall.
 void learn_beside(Runs& runs, const Shape& shape, const std::string& name, Fed& fed, double limit) {
   LearnerThread learner;
   if (!ok(learner.start(fed.engine(), {.name = "wh-learner"}, IdleStrategy::kPark))) {
@@ -117,7 +117,7 @@ void learn_beside(Runs& runs, const Shape& shape, const std::string& name, Fed& 
     }
   };
   const std::uint64_t start = fed.seen();
-  // Until the learner is as far behind as it may be.
+  // First the learner falls as far behind as it may.
   feed([&] { return fed.seen() > start + fed.engine().config().window_slack; });
   runs.add(fmt::format("learn {} {}", name_of(shape), name), [&] {
     const std::uint64_t before = fed.seen();
@@ -224,7 +224,7 @@ void memory(Runs& runs, const BenchOptions& options) {
   });
 }
 
-// From nothing to the first answer, which is the prior's.
+// The time from nothing to the first answer, which is the prior's.
 void start(Runs& runs, const BenchOptions& options) {
   const Shape shape = shape_of(options, kManyColumns);
   const EngineConfig config = config_of(shape, 32, false);

@@ -24,14 +24,14 @@ class SparseRows {
              bool weights);
 
   std::uint64_t size() const { return targets_.size(); }
-  // At most 256 of them.
+  // A batch of at most 256 rows.
   ObservationBatch batch(std::uint64_t first, std::uint64_t count) const;
   const std::uint32_t* indices(std::uint64_t row) const { return &indices_[row * nonzeros_]; }
   const double* ones() const { return ones_.data(); }
   std::uint32_t nonzeros() const { return nonzeros_; }
   double target(std::uint64_t row) const { return targets_[row]; }
 
-  // In Vowpal Wabbit's text form. RunError when the file cannot be written.
+  // Writes the rows in Vowpal Wabbit's text form. RunError when the file cannot be written.
   void write(const std::string& path) const;
 
  private:

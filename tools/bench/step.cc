@@ -96,7 +96,7 @@ void moves(Runs& runs, const char* sampler, RigConfig config, const MoveLimits& 
            });
 }
 
-// From a window that the caches hold and from one of the default size.
+// Measures moves from a window that the caches hold and from one of the default size.
 void moves(Runs& runs, std::uint32_t dimension) {
   const MoveLimits limits{gemv_seconds(kStepMinibatch, dimension, runs.budget() / 2),
                           gemv_seconds(dimension, dimension, runs.budget() / 2)};
@@ -124,10 +124,10 @@ struct Pieces {
   }
 };
 
-// Beside the gradient: D normals, and one triangular matrix D x D twice. Amortised: the sampler's
-// own refresh over n / S moves of each of the rig's chains, in which each draws as many rows as the
-// posterior stands on. What an engine does besides, and how often it refreshes, is in the rounds
-// beside a stream.
+// The cost beside the gradient: D normals, and one triangular matrix D x D twice. Amortised is the
+// sampler's own refresh over n / S moves of each of the rig's chains, in which each draws as many
+// rows as the posterior stands on. What an engine does besides, and how often it refreshes, is in
+// the rounds beside a stream.
 void full_preconditioner(Runs& runs, std::uint32_t dimension) {
   SamplerRig rig({.sampler = "sgfs-f", .dimension = dimension, .minibatch_size = kStepMinibatch});
   const double gemv = gemv_seconds(dimension, dimension, runs.budget());

@@ -60,7 +60,7 @@ class Asker {
   Asker(const Asker&) = delete;
   Asker& operator=(const Asker&) = delete;
 
-  // From now on, the answer under way included; null: asks no more.
+  // Records from now on, the answer under way included; null: asks no more.
   void record_in(Histogram* latency) {
     latency_.store(latency);
     latency_.notify_one();

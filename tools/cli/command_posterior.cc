@@ -120,7 +120,7 @@ std::string cell(const std::string& name) {
   return quoted + "\"";
 }
 
-// As CSV: a line a draw, a column a parameter. Where they come from goes to standard error.
+// Prints the draws as CSV: a line a draw, a column a parameter. Provenance goes to standard error.
 void print_draws(Client& client, const Parameters& parameters) {
   const std::vector<std::string>& names = parameters.names;
   std::vector<double> theta;
@@ -141,8 +141,8 @@ void print_draws(Client& client, const Parameters& parameters) {
   fmt::print(stderr, "{}\n", describe(provenance));
 }
 
-// On one axis: numbers by their standard deviations. Where an intercept lies there says nothing,
-// and where a category does nothing but by the others of its field.
+// Plots all on one axis: numbers in their standard deviations. An intercept's place there says
+// nothing, and a category's only in relation to the others of its field.
 void plot_posterior(const PosteriorOptions& o, const Parameters& parameters,
                     const std::vector<ParameterSummary>& summaries, const Provenance& provenance,
                     const nlohmann::ordered_json& effects) {

@@ -138,7 +138,8 @@ void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>&
   draw_intervals(plot, o.plot);
 }
 
-// As the target of the schema is written in a file, or a number where its texts have no names.
+// Outcomes are given as the schema's target is written in a file, or as numbers where its texts
+// have no names.
 std::vector<double> outcomes_of(const std::vector<std::string>& texts,
                                 const std::optional<Schema>& schema) {
   std::vector<double> values;

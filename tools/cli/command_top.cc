@@ -59,7 +59,7 @@ class Screen {
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &found) != 0 || found.ws_col == 0) return {};
     return {found.ws_col, found.ws_row};
   }
-  // Over the last one: clearing first would flicker.
+  // Draws over the last screen: clearing it first would flicker.
   static void show(const std::vector<std::string>& lines) {
     std::string text = "\x1b[H";
     for (std::size_t i = 0; i < lines.size(); ++i) {

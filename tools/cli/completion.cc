@@ -18,7 +18,7 @@ std::vector<std::string> flags_of(const CLI::Option& option) {
   return flags;
 }
 
-// For between two single quotes of a shell.
+// The text between single quotes of a shell.
 std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -73,14 +73,14 @@ std::string zsh_arguments(const CLI::App& command) {
   return specs + " \\\n    '*:file:_files'";
 }
 
-// Those of its commands that are programs with completion of their own.
+// The program's commands that are programs with completion of their own.
 std::vector<const CLI::App*> companions_of(const CLI::App& program) {
   auto commands = listed_commands(program);
   std::erase_if(commands, [](const CLI::App* command) { return !is_companion(*command); });
   return commands;
 }
 
-// Under which commands a line of fish holds.
+// The condition of a line for fish: the commands under which it holds.
 std::string fish_condition(const CLI::App& command) {
   std::string seen;
   for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent()) {

@@ -17,7 +17,7 @@ struct Interval {
 // The axis label for coefficients in units of their columns.
 inline constexpr const char* kEffectLabel =
     "effect of one sd of a number, or of a category, with its 90 % interval";
-// Where the categories of a field are told beside one another.
+// The label where the categories of a field are compared with one another.
 inline constexpr const char* kCategoryEffectLabel =
     "effect of one sd of a number, or of a category above the others of its field, with its 90 % "
     "interval";

@@ -26,7 +26,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// As roff reads it: no escape, no request at the beginning of a line, and hyphens that can be
+// The text in roff: no escape, no request at the beginning of a line, and hyphens that can be
 // copied.
 std::string roff(std::string_view text) {
   std::string out;

@@ -32,7 +32,7 @@ std::string full_name(const CLI::App& command);
 std::string page_name(const CLI::App& command);
 // Its commands that --help lists, by name.
 std::vector<const CLI::App*> listed_commands(const CLI::App& command);
-// Likewise its options and flags, --help too; positionals are apart.
+// Its options and flags that --help lists, --help too; positionals are apart.
 std::vector<const CLI::Option*> listed_options(const CLI::App& command);
 std::vector<const CLI::Option*> positionals(const CLI::App& command);
 // The words that it takes, where they are few: "{linear,logistic}" in --help.

@@ -21,7 +21,8 @@ class Progress {
 
   // `part` is 0 to 1. No heap.
   void draw(double part, std::string_view text) noexcept;
-  // Likewise, `text` of up to 40 letters, and after the first hundredth how long the rest takes.
+  // The same, with `text` of up to 40 letters, and after the first hundredth how long the rest
+  // takes.
   void draw_with_rest(double part, std::string_view text) noexcept;
 
  private:

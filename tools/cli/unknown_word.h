@@ -10,7 +10,7 @@ class App;
 
 namespace windhover {
 
-// After parsing: the sentence that refuses the first word that was left over, a command, an option
+// The sentence, after parsing, that refuses the first word that was left over, a command, an option
 // or an argument too many, with those that it may have been meant to be. Empty where none was.
 std::string unknown_word_text(const CLI::App& app);
 

@@ -35,14 +35,14 @@ struct CategoryGroup {
   // fields, each an average of those listed. Empty: the field is crossed with none.
   std::vector<Weights> crossed = {};
 
-  // Likewise, as weights of the columns, which sum to 1.
+  // What an effect is taken against, as weights of the columns, which sum to 1.
   double weight(std::size_t place) const {
     if (against) return place == *against ? 1.0 : 0.0;
     return place < listed ? 1.0 / static_cast<double>(listed) : 0.0;
   }
   // What a row of that place has, `times` as much of it.
   void append(std::size_t place, double times, Weights& to) const;
-  // That row less the reference's.
+  // What a row of that place has less what the reference has.
   Weights contrast(std::size_t place) const;
 };
 
@@ -77,8 +77,8 @@ std::vector<CategoryEffect> drawn_category_effects(const std::vector<CategoryGro
                                                    std::span<const double> means,
                                                    std::span<const double> draws);
 
-// Those of a server whose parameters have the means, in blocks of `stride`; exact where the model
-// is dense and has one linear predictor. `draws` says of how many they are, 0: exact.
+// Effects of a server's model whose parameters have the means, in blocks of `stride`; exact where
+// the model is dense and has one linear predictor. `draws` says from how many they are, 0: exact.
 std::vector<CategoryEffect> served_category_effects(Client& client,
                                                     const std::vector<CategoryGroup>& groups,
                                                     std::size_t stride,
@@ -89,7 +89,7 @@ std::vector<CategoryEffect> served_category_effects(Client& client,
 nlohmann::ordered_json to_json(const std::vector<CategoryGroup>& groups,
                                const std::vector<CategoryEffect>& effects,
                                const std::vector<std::string>& names, std::uint32_t draws);
-// That as a table, and how to read it; empty where there are none.
+// The effects as a table, and how to read it; empty where there are none.
 std::string category_effects_table(const nlohmann::ordered_json& effects);
 
 }  // namespace windhover

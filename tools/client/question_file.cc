@@ -91,7 +91,7 @@ class Answerer {
   }
 
  private:
-  // As many as the server answers at a time and a frame holds.
+  // As many rows as the server answers at a time and a frame holds.
   std::size_t rows_of_a_request(const v1::Welcome& welcome) const {
     const std::size_t numbers = request_.quantile_probabilities.size() + request_.thresholds.size();
     const std::size_t besides = 256 + 8 * numbers;
@@ -140,7 +140,7 @@ class Answerer {
     }
   }
 
-  // Where the file has answers of before, those of now take their place.
+  // Answers that the file has from an earlier run are replaced.
   void write_header() {
     std::vector<std::string> answers;
     PredictiveSummary shape;

@@ -7,7 +7,7 @@
 namespace windhover {
 namespace {
 
-// Not finite: null, as JSON has no words for it.
+// A number that is not finite is null, as JSON has no words for it.
 nlohmann::ordered_json number(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }

@@ -111,7 +111,7 @@ class Sender {
     }
   }
 
-  // From the file's beginning: what the server has is passed over.
+  // Begins the file again: rows that the server has are skipped.
   void read_again() {
     link_.begin_again();
     batch_ = {};
@@ -122,7 +122,7 @@ class Sender {
     table_ = std::make_unique<Table>(options_.path, schema_.table_options());
   }
 
-  // Until the next row of a pipe has come. What was read before goes out meanwhile.
+  // Waits until the next row of a pipe has come. What was read before goes out meanwhile.
   void await_row() {
     if (!batch_.empty()) {
       if (table_->ready_by(batch_began_ + kLongestWait)) return;

@@ -66,8 +66,8 @@ struct SendReport {
   bool adds_up() const;
   // How many rows may be missing from the posterior, and why; empty when none may.
   std::string loss_text() const;
-  // Which rows of the file the schema kept back though it does not say that they may be; empty when
-  // it kept back none, or only rows without a value and not all of the file.
+  // Says which rows of the file the schema skipped though it does not say that they may be; empty
+  // when it skipped none, or only rows without a value and not all of the file.
   std::string skipped_text(const std::string& path) const;
   std::string closing_line() const;
   nlohmann::ordered_json to_json() const;

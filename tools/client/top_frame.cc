@@ -98,7 +98,7 @@ void add_posterior(std::vector<std::string>& lines, const TopLook& now) {
   if (const std::string why = reason_text(p); !why.empty()) lines.push_back("  " + why);
 }
 
-// Those that are not ok first: there may be more of them than lines.
+// Models that are not ok come first: there may be more of them than lines.
 void add_posteriors(std::vector<std::string>& lines, std::vector<v1::ModelState> models) {
   std::size_t width = 9;
   for (const v1::ModelState& model : models) {

@@ -37,14 +37,14 @@ class AddedModels {
   AddedModels(const AddedModels&) = delete;
   AddedModels& operator=(const AddedModels&) = delete;
 
-  // Before anything of the data folder is opened. UserError where it lists a model that the
-  // configuration has too: it would not be said whose the folder is. What has been put right, for
-  // the log.
+  // Called before anything of the data folder is opened. UserError where it lists a model that the
+  // configuration has too: it would be unknown whose the folder is. Returns what has been put
+  // right, for the log.
   static std::vector<std::string> check_names(const DaemonModels& models);
 
-  // Between Server::open() and start(), when the learners are at work: those that the folder lists,
-  // so that who connects finds all of them. One that cannot be is told to the log, and stays in the
-  // list.
+  // Adds the models that the folder lists, between Server::open() and start(), when the learners
+  // are at work, so that a client that connects finds all of them. One that cannot be added is told
+  // to the log, and stays in the list.
   void restore();
 
   // Nothing where the configuration gives no memory. Errors are Thread::start's.

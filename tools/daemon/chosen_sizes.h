@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// In place of window_slack = 0 and max_frame_rows = 0: by the window, so that a small model is not
-// mostly room for rows that wait; but room for `waiting`, which a folder holds.
+// Replaces window_slack = 0 and max_frame_rows = 0 by what suits the window, so that a small model
+// is not mostly room for rows that wait; but there is room for `waiting`, which a folder holds.
 void choose_slack(EngineConfig& engine, std::uint64_t waiting = 0);
 
 // A million for all models together, but a thousand each, and as many as are `kept` of one.

@@ -48,7 +48,7 @@ class DaemonConfig {
   // Unknown keys are refused.
   void read_file(const std::string& path);
   void read_toml(std::string_view text, const std::string& path);
-  // Likewise, what one of several models has of its own: the tables model, sampler, engine and
+  // The same for what one of several models has of its own: the tables model, sampler, engine and
   // labels.
   void read_model_file(const std::string& path);
   void read_model_toml(std::string_view text, const std::string& path);
@@ -65,7 +65,7 @@ class DaemonConfig {
   // is read only where its checkpoint knows half as many as there would be room for.
   void make_room_for_producers(const std::vector<std::string>& models);
   const std::string& data_folder() const;
-  // In the order in which they stand there; the first is that of a Hello without a name.
+  // The models in the order in which they stand there; a Hello without a name means the first.
   const std::vector<ModelFile>& model_files() const { return model_files_; }
   // One option from its text; `source` begins the sentence of a refusal ("--model.features").
   void set(std::string_view name, std::string_view text, const std::string& source);

@@ -53,7 +53,7 @@ std::optional<std::string> text_of(const toml::node& node, Form form) {
   return std::nullopt;
 }
 
-// As compilers write it, so that editors go there.
+// The place as compilers write it, so that editors go there.
 std::string place_in(const std::string& path, const toml::source_region& source) {
   return fmt::format("{}:{}:{}", path, source.begin.line, source.begin.column);
 }

@@ -33,7 +33,7 @@ struct DaemonOption {
   std::function<std::string()> print;           // as TOML
   std::vector<std::string> choices = {};        // the words that it takes, where it takes no others
 
-  // For where the words are not listed beside it.
+  // The help for places where the words are not listed beside it.
   std::string help_with_choices() const;
   // A flag's type: its words, written as CLI11 writes those of a validator, so that shells complete
   // them.

@@ -37,7 +37,7 @@ bool is_there(const std::string& path) noexcept {
   return ::lstat(path.c_str(), &facts) == 0;
 }
 
-// Within the data folder, on the disk too. 0, or an errno.
+// Renames within the data folder, on the disk too. 0, or an errno.
 int move(const std::string& data_folder, const std::string& from, const std::string& to) noexcept {
   if (std::rename(from.c_str(), to.c_str()) != 0) return errno;
   return sync_folder(data_folder.c_str());
@@ -63,8 +63,8 @@ int read(const std::string& path, std::string& content) {
   return in.is_open() && !text.bad() ? 0 : EIO;
 }
 
-// Under the name .NAME.gone it is decided that it goes; where it cannot have that name it goes all
-// the same.
+// Renames the folder to .NAME.gone, which decides that it goes, and deletes it; where it cannot
+// have that name it is deleted all the same.
 FileFault delete_aside(const std::string& data_folder, const std::string& name) {
   const std::string aside = hidden(data_folder, name, kAsideEnd);
   const std::string gone = hidden(data_folder, name, kGoneEnd);
@@ -128,7 +128,7 @@ FileFault ModelFolder::keep() {
   // Also where there is nothing to write: an earlier one may have been renamed and not synced.
   const int why = is_listed_ ? sync_folder(path_.c_str()) : list_.commit();
   open_ = why != 0;
-  // Beside a model that is listed it says nothing, should it not be gone.
+  // Beside a listed model the file means nothing, should it not be gone.
   if (!open_ && ::unlink(new_.c_str()) == 0) (void)sync_folder(data_folder_.c_str());
   return {list_.path(), why};
 }
@@ -155,7 +155,7 @@ FileFault ModelFolder::put_right_new(const std::string& data_folder, const std::
                                      std::vector<std::string>& told) {
   const ModelFolder folder(data_folder, name);
   if (!is_there(folder.new_)) return {};
-  // Where there are rows, or what nobody knows, the file says what is not so.
+  // Where the folder has rows, or unknown files, the file is wrong: the model is not new.
   if (!is_listed(data_folder, name) && !holds_more_than_a_new_model(folder.path_)) {
     tell_deletion(folder.path_, told);
     if (FileFault fault = delete_all(folder.path_); fault.why != 0) return fault;
@@ -239,12 +239,12 @@ FileFault ModelFolder::read_toml(const std::string& data_folder, const std::stri
 FileFault ModelFolder::leave_list(const std::string& data_folder, const std::string& name,
                                   bool to_delete) {
   if (data_folder.empty()) return {};
-  // Beside a folder that is not listed it would be what comes back.
+  // What was set aside would come back once this folder is no longer listed.
   if (is_aside(data_folder, name)) {
     FileFault fault = delete_aside(data_folder, name);
     if (is_aside(data_folder, name)) return fault;
   }
-  // Likewise one that says that the folder was new: not even a power cut may bring it back.
+  // The mark of a new folder goes too: not even a power cut may bring it back.
   const std::string is_new = hidden(data_folder, name, kNewEnd);
   if (::unlink(is_new.c_str()) == 0) {
     if (const int why = sync_folder(data_folder.c_str()); why != 0) return {data_folder, why};

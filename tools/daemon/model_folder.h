@@ -25,13 +25,13 @@ class ModelFolder {
   ModelFolder(const ModelFolder&) = delete;
   ModelFolder& operator=(const ModelFolder&) = delete;
 
-  // With what the folder holds, or, `anew`, with nothing. Without a fault the disk has had room for
-  // `toml`.
+  // Begins with what the folder holds, or, `anew`, with nothing. Without a fault the disk has had
+  // room for `toml`.
   FileFault begin(bool anew, std::string_view toml);
   // The model is among those added, on the disk too. After a fault nobody may rely on it, and it is
   // undone.
   FileFault keep();
-  // After keep(): what was set aside goes.
+  // Deletes what was set aside, after keep().
   FileFault delete_before();
 
   // What a process has left that ended between begin() and keep(), or before all was deleted. A

@@ -60,7 +60,8 @@ sigset_t block_signals() {
   return signals;
 }
 
-// To standard output with one system call and without the heap. Where nobody reads, it is lost.
+// Writes to standard output with one system call and without the heap. Where nobody reads, it is
+// lost.
 void write_line(const std::string& line) {
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t written = ::write(STDOUT_FILENO, line.data() + at, line.size() - at);
@@ -122,7 +123,7 @@ struct Block {
   bool locked = false;
 };
 
-// Before anything of OpenSSL runs, which then never calls the heap.
+// Called before anything of OpenSSL runs, which then never calls the heap.
 void take_memory_for_tls(const ServerConfig& config, const ProcessOptions& process) {
   const std::size_t bytes = tls_memory_bytes(config);
   if (bytes == 0 || ok(install_tls_memory(bytes, process.prefault))) return;
@@ -155,7 +156,8 @@ std::unique_ptr<Server> create_server(const DaemonModels& models, std::span<Engi
   return server;
 }
 
-// As an operator chose before the last stop. What the file does not know any more is passed over.
+// Answers come from the models that an operator chose before the last stop. Names that the
+// configuration no longer has are skipped.
 void restore_answers(const DaemonModels& models, Server& server) {
   const DurableConfig durable = models.common().server().durable;
   if (!durable.enabled() || !models.several()) return;

@@ -16,9 +16,9 @@ void warn(DaemonLog& log, std::string_view sentence);
 // What is served and of what size; nothing that must not be read by others.
 void log_start(DaemonLog& log, const DaemonModels& models, const std::string& file,
                std::string_view version);
-// Where it listens, and what it has kept. REQUIRES: the server is open.
+// Logs where it listens, and what it has kept. REQUIRES: the server is open.
 void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server);
-// Likewise, of the models too: "ready observe=ADDR query=ADDR ...", a line.
+// The same with the models, as a line: "ready observe=ADDR query=ADDR ...".
 std::string ready_line(const DaemonModels& models, const ServerConfig& config,
                        const Server& server);
 

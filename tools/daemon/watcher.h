@@ -71,11 +71,11 @@ class Watcher {
   void add(Engine& engine, std::size_t place);
   void remove(std::size_t place) noexcept;
 
-  // After run(): what ended it.
+  // What ended run().
   int signal() const noexcept { return signal_; }
   std::string_view stalled() const noexcept { return stalls_.first(); }
 
-  // When all threads have ended: what is still to be said, and the totals.
+  // Logs what is still to be said, and the totals. REQUIRES: all threads have ended.
   void finish() noexcept;
 
  private:

@@ -34,8 +34,8 @@ void read(const CommandLine& line, DaemonConfig& config) {
   for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
 }
 
-// For editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before it; what
-// is wrong with certificate, key or identities with that file, and its line.
+// Checks for editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before
+// it; an error in a certificate, key or identities file begins with that file, and its line.
 int check_config(const CommandLine& line) {
   try {
     const DaemonModels models([&](DaemonConfig& config) { read(line, config); });

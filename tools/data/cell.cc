@@ -47,7 +47,7 @@ class Cursor {
   void skip_blanks() {
     while (take_one_of(kBlanks) != 0) continue;
   }
-  // Between `least` and `most` digits.
+  // Reads a number of between `least` and `most` digits.
   std::optional<int> number(std::size_t least, std::size_t most) {
     std::size_t size = 0;
     while (size < rest_.size() && size < most && is_digit(rest_[size])) ++size;

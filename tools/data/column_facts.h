@@ -45,7 +45,7 @@ class ColumnFacts {
   std::uint64_t numbers(char decimal) const {
     return plain_or_adorned(decimal) - (form_.thousands ? 0 : adorned_);
   }
-  // Those that are numbers with thousands, too.
+  // How many are numbers, those with thousands included.
   std::uint64_t plain_or_adorned(char decimal) const {
     return plain_ + adorned_ + (decimal == ',' ? comma_ : point_);
   }
@@ -59,7 +59,7 @@ class ColumnFacts {
   bool tells(char decimal) const { return (decimal == ',' ? only_comma_ : only_point_) > 0; }
   // 0 and 1 or the like in every cell, words in some.
   bool all_booleans() const { return booleans_ == cells_ && plain_ < cells_; }
-  // In how many cells a date of that order is.
+  // How many cells hold a date in that order.
   std::uint64_t dates(Reads order) const { return days_of(order).count; }
   std::uint64_t times() const { return times_; }
   bool has_time_of_day() const { return time_of_day_; }

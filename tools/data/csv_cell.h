@@ -7,7 +7,7 @@
 
 namespace windhover {
 
-// In quotes where it must be. O(size).
+// Appends a cell, in quotes where it must be. O(size).
 inline void append_cell(std::string& line, std::string_view cell, char separator) {
   const bool plain = cell.find_first_of("\"\r\n") == std::string_view::npos &&
                      cell.find(separator) == std::string_view::npos;

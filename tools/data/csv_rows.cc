@@ -70,7 +70,7 @@ void CsvRows::fill_once() {
   }
   std::string_view input(chunk_.data(), held_ + bytes);
   if (at_begin_) {
-    // Before a quote the mark would make the quote a part of the cell. Of a pipe it may come in
+    // The mark before a quote would make the quote a part of the cell. From a pipe it may come in
     // pieces.
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     const bool undecided = input.size() < kByteOrderMark.size() && !source_.finished();

@@ -54,8 +54,8 @@ struct Dataset {
 // names file, line and column.
 Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled);
 
-// As a server gets them: of a schema of sparse rows sparse and scaled, otherwise as above,
-// unscaled.
+// The rows as a server gets them: with a schema of sparse rows sparse and scaled, otherwise as
+// above, unscaled.
 Dataset load_stream(const std::string& path, const Schema& schema);
 
 // At most so many of the rows that load_dataset() gives unscaled, drawn at random, each as likely

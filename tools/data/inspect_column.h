@@ -40,8 +40,8 @@ ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
 void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories);
 
-// Likewise a column nearly all of whose cells, and not all, are numbers. REQUIRES: check_adorned()
-// has let it pass.
+// Does the same for a column nearly all of whose cells, and not all, are numbers. REQUIRES:
+// check_adorned() has let it pass.
 void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories);
 

@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// Those of `names` that `name` may have been meant to be, the nearest first, three at most, none
-// that is two slips farther off than the first. A slip is a character that is inserted, deleted or
+// The names that `name` may have been meant to be, the nearest first, three at most, none that is
+// two slips farther off than the first. A slip is a character that is inserted, deleted or
 // replaced, or two neighbours swapped; a third of the characters may be slips, two where both have
 // four. Capitals do not count; what begins with the name, or one of three letters that is part of
 // the other, is two slips away at most. O(names x size^2).

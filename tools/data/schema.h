@@ -163,7 +163,7 @@ class Schema {
   // Everything that gives a feature its meaning, in one canonical text, and 64 bits of it.
   std::string description() const;
   std::uint64_t fingerprint() const;
-  // As TOML again; what from_text() reads.
+  // The schema as TOML again; from_text() reads it.
   std::string to_toml() const;
 
   // A question: fields by name, derived ones by their own name or through what they come from.
@@ -192,7 +192,7 @@ class Schema {
                    EncodedRow& row) const;
   void append_words(std::size_t rule, HashedKey& key, std::string_view text, EncodedRow& row) const;
   std::uint32_t bucket_column(std::size_t rule, std::uint64_t hash, EncodedRow& row) const;
-  // For numbers, harmonics and splines.
+  // Appends numbers, harmonics and splines.
   void append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const;
   // Products of what the row has in the columns of rules before it, each scaled whatever `scaled`
   // says of the row.
@@ -268,7 +268,7 @@ class RowEncoder {
   bool encode_trials(const Table& table, EncodedRow& row) const;
   bool encode_target(const Table& table, EncodedRow& row) const;
   bool skip(const Table& table, std::size_t column, EncodedRow& row, const std::string& why) const;
-  // Likewise, of a feature that no row may have.
+  // Skips a row that has a feature larger than any row may have.
   bool skip_too_large(const Table& table, std::size_t feature, double largest,
                       EncodedRow& row) const;
   // A rule of several fields, or of one.
@@ -284,7 +284,7 @@ class RowEncoder {
   std::vector<std::vector<Source>> sources_;  // for each rule one, for a hash one a field
 };
 
-// As the categories of a derived field are written.
+// The number as the categories of a derived field are written.
 std::string number_text(double value);
 
 // The letter that stands for a part in a format.

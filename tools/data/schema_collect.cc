@@ -14,7 +14,7 @@
 namespace windhover {
 namespace {
 
-// As many of the numbers as fit, each as probable as any other (Vitter's algorithm R): their
+// A sample of as many numbers as fit, each as probable as any other (Vitter's algorithm R): their
 // quantiles are within 0.6 % of those of all numbers.
 class SampleOfNumbers {
  public:
@@ -48,7 +48,7 @@ class SampleOfNumbers {
     }
     return found;
   }
-  // Those that are no nearer to the one before than a thousandth of the whole way.
+  // Numbers that are no nearer to the one before than a thousandth of the whole way.
   static std::vector<double> apart(const std::vector<double>& sorted) {
     constexpr double kNear = 1e-3;
     const double least = kNear * (sorted.back() - sorted.front());

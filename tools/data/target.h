@@ -97,8 +97,7 @@ void complete(TargetRule& target, const TargetTexts& texts, std::string_view fie
 // UserError where two of the texts differ in capitals alone: classes that nobody means.
 void check_capitals(const TargetTexts& texts, std::string_view field, std::string_view path);
 
-// Which of two texts is the positive one: the one that says yes where one of them does, else the
-// last.
+// The positive one of two texts: the one that says yes where one of them does, else the last.
 std::string positive_of(const std::vector<std::string>& two);
 
 }  // namespace windhover

@@ -22,15 +22,15 @@ struct NumberForm {
 
 std::optional<double> parse_decimal(std::string_view text, char decimal);
 
-// With signs and groups of three whatever the form says of them. Groups are parted by the sign that
-// is not the decimal one, by blanks or by apostrophes, all of a number alike.
+// Reads signs and groups of three, whatever the form says of them. Groups are parted by the sign
+// that is not the decimal one, by blanks or by apostrophes, all of a number alike.
 std::optional<double> parse_adorned(std::string_view text, char decimal);
 
 // The unit that such a number's sign says, one text for all ways of writing it; empty where it has
 // no sign.
 std::string_view unit_of(std::string_view text);
 
-// By either, as the form says.
+// Reads the number by one of these two, as the form says.
 std::optional<double> parse_written(std::string_view text, NumberForm form);
 
 }  // namespace windhover

@@ -32,7 +32,8 @@ struct FastResult {
   ChildDaemon::Stopped stopped;
 };
 
-// On standard output. False: a row was lost or refused, a heap was called, or a daemon ended badly.
+// Prints to standard output. False: a row was lost or refused, a heap was called, or a daemon ended
+// badly.
 bool print_report(const LiveResult& live, const FastResult& fast, const KilledResult& killed);
 
 }  // namespace windhover

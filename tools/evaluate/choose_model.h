@@ -19,7 +19,7 @@ struct Lead {
 
   // Above chance and worth the while: more than 0.02, and than three standard errors.
   bool is_clear() const;
-  // Behind by more than 0.02, and than two standard errors.
+  // Worse by more than 0.02, and than two standard errors.
   bool is_behind() const;
 };
 

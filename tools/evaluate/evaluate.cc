@@ -90,7 +90,7 @@ ordered_json evaluate(const EvaluateOptions& given) {
   const Schema schema = options.schema ? Schema::from_file(*options.schema) : found_out();
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
   if (options.model.empty()) options.model = schema.target_rule().default_model();
-  // Before the file is held, as far as it goes without its targets.
+  // The configuration is checked before the file is held, as far as it goes without its targets.
   value_or_throw(check(engine_config(options, schema, ModelConfig().classes)));
   const Dataset data = load_stream(options.path, schema);
   const EngineConfig config =

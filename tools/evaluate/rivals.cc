@@ -53,7 +53,7 @@ class Filter {
         mean_(VectorXd::Zero(rows_.dimension())),
         noise_(memory) {}
 
-  // Before the row that comes next is predicted, or learned from.
+  // Forgets before the next row is predicted, or learned from.
   void fade() {
     covariance_ /= keep_;
     // Directions in which no rows come would grow without bound.

@@ -8,10 +8,10 @@
 
 namespace windhover {
 
-// In single precision. A step of a row is implicit, along its gradient as far as its own loss wants
-// it (Kulis and Bartlett 2010; Karampatziakis and Langford 2011): of a squared loss exactly, of a
-// logistic one by its parabola at the row, which a row that was all but certain of the other class
-// goes too far by.
+// Stochastic gradient descent in single precision. The step of a row is implicit, along its
+// gradient as far as its own loss wants it (Kulis and Bartlett 2010; Karampatziakis and Langford
+// 2011): exactly for a squared loss, and for a logistic one by its parabola at the row, which goes
+// too far for a row that was all but certain of the other class.
 class SparseDescent {
  public:
   enum class Rule : std::uint8_t {
@@ -21,7 +21,7 @@ class SparseDescent {
   };
   enum class Loss : std::uint8_t { kLogistic, kSquared };  // for y = 0 or 1; for a number
 
-  // With one more column, of ones.
+  // There is one more column, of ones.
   SparseDescent(std::uint32_t columns, Rule rule, Loss loss, double rate);
 
   // x theta.

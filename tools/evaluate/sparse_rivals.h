@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// As rival_scores(), of sparse rows as they come and of any number of columns: SGD and AdaGrad,
+// Like rival_scores(), for sparse rows as they come and of any number of columns: SGD and AdaGrad,
 // each at the rate that turned out best on these very rows, and AdaGrad at that rate bootstrapped
 // online (each row counts for each of twenty copies as often as a Poisson number of mean 1 says;
-// Oza 2005), whose predictions are averaged. Of 0 or 1 also what their probabilities were worth.
+// Oza 2005), whose predictions are averaged. For 0 or 1 also what their probabilities were worth.
 // Numbers and 0 or 1 only. Complexity O(non-zeros) for each of 12 rates, and of 20 copies.
 std::vector<RivalScore> sparse_rival_scores(const Dataset& data, Response response,
                                             std::span<const StreamChunk> chunks);

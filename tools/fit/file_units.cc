@@ -12,7 +12,7 @@
 namespace windhover {
 namespace {
 
-// Before logarithms are taken; what else a target may not be the engine says.
+// Checks targets before logarithms are taken; the engine refuses whatever else they may not be.
 void check_positive(Response response, const Dataset& data) {
   if (response != Response::kLogNormal) return;
   const auto at = std::ranges::find_if(data.targets, [](double y) { return !(y > 0); });
@@ -29,7 +29,7 @@ Column column_of_file(const Dataset& data, Value&& value) {
                    [&](std::size_t i) { return data.weights.empty() ? 1.0 : data.weights[i]; });
 }
 
-// As an engine's cold start finds them, of the whole file.
+// Units of y as an engine's cold start finds them, from the whole file.
 TargetTransform target_units_of(const EngineConfig& config, const Dataset& data) {
   const Response response = find_model(config.model.name)->response;
   const bool count = is_count(response);

@@ -37,7 +37,7 @@ std::vector<double> rows_of(const EngineConfig& config, const Dataset& data) {
   return rows;
 }
 
-// As the engine's: fit() gives them.
+// Gives the model the engine's units, which fit() chose.
 void set_units(const EngineConfig& config, Model& model) {
   model.target() = given_target_units(config);
   if (config.standardize != Standardize::kGiven) return;

@@ -18,8 +18,8 @@ namespace windhover {
 // expectations of a host's own functions, which gain as much by the same means.
 struct DrawMeans {
   std::vector<double> plain;
-  // With zero-variance control variates, from the gradients over all rows (ZeroVariance). Empty
-  // with fewer than two draws a parameter, too few to tell the gradients' covariance.
+  // Means with zero-variance control variates, from the gradients over all rows (ZeroVariance).
+  // Empty with fewer than two draws a parameter, too few to tell the gradients' covariance.
   std::vector<double> zero_variance;
 };
 

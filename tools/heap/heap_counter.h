@@ -11,7 +11,7 @@ namespace windhover {
 // library. Nothing under sanitizers, which need the heap's names for themselves, and in windhoverd
 // unless libwindhover_heap_counter.so is preloaded. A few nanoseconds; any thread.
 std::optional<std::uint64_t> heap_calls() noexcept;
-// From now on those of this thread are not among them: it may call the heap while others may not.
+// Leaves out this thread's calls from now on: it may call the heap while others may not.
 void leave_out_of_heap_calls() noexcept;
 
 }  // namespace windhover

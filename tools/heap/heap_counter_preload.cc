@@ -25,7 +25,7 @@ static_assert(Counter::is_always_lock_free && sizeof(Counter) == 8);
 Counter private_count{0};
 std::atomic<Counter*> counter{&private_count};
 
-// Without a call of the heap when a thread first touches it.
+// The model keeps a thread's first use from calling the heap.
 __attribute__((tls_model("initial-exec"))) thread_local bool left_out = false;
 
 void count() noexcept {
@@ -84,7 +84,7 @@ void* counted_memalign(std::size_t alignment, std::size_t size) noexcept {
   return function != nullptr ? function(alignment, size) : take_early(size);
 }
 
-// From the beginning of a page; pvalloc also to the end of one.
+// valloc aligns to a page; pvalloc also rounds the size up to one.
 std::size_t page_bytes() noexcept { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 void* counted_valloc(std::size_t size) noexcept { return counted_memalign(page_bytes(), size); }
 void* counted_pvalloc(std::size_t size) noexcept {

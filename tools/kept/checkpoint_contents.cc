@@ -29,7 +29,7 @@ std::string name_text(const std::array<char, kSize>& name) {
   return text.substr(0, text.find('\0'));
 }
 
-// As its kind is here; a field of another version has its bits.
+// The field's value by its kind here; a field of another version is shown as its bits.
 std::string value_of(const std::string& name, std::uint64_t bits) {
   for (const checkpoint::ConfigField& field : checkpoint::config_fields()) {
     if (field.name() != name) continue;

@@ -27,8 +27,8 @@ class KeptFolder {
   // Rising: the newest last.
   std::vector<std::uint64_t> checkpoints();
   static std::string checkpoint_name(std::uint64_t number);
-  // As CheckpointReader: header and end alone, or every byte, or what is read is verified by who
-  // reads it. These two use a buffer of this object, so that one is read at a time.
+  // Like CheckpointReader, they read header and end alone, or every byte, or the reader verifies
+  // what it reads. These two use a buffer of this object, so that one is read at a time.
   Result<CheckpointFacts> peek(std::uint64_t number);
   Result<CheckpointReader> open(std::uint64_t number);
   Result<CheckpointReader> open_unverified(std::uint64_t number);

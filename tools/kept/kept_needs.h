@@ -16,9 +16,10 @@ struct KeptNeeds {
   std::uint64_t producers = 0;         // that need a place: passing ones do not
 };
 
-// As the newest good checkpoint says; nothing: there is none, or no folder. Reads of each its first
-// part alone, up to the configuration; from end to end only where they do not agree on the horizon,
-// or one cannot be read so far. Where neither is the case the numbers are the larger ones of all.
+// What the newest good checkpoint says; nothing: there is none, or no folder. Reads the first part
+// of each alone, up to the configuration; from end to end only where they do not agree on the
+// horizon, or one cannot be read so far. Where neither is the case the numbers are the larger ones
+// of all.
 std::optional<KeptNeeds> kept_needs(const std::string& folder);
 
 // Producers, but for passing ones, of the newest good checkpoint and of the log after it, which is

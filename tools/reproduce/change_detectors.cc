@@ -11,8 +11,8 @@ Adwin::Bucket Adwin::merged(const Bucket& a, const Bucket& b) {
   return {size, a.sum + b.sum, a.squares + b.squares + apart * apart * a.size * b.size / size};
 }
 
-// From the newest on: where there are more than kBuckets of a size the two oldest of them become
-// one of the next.
+// Goes from the newest bucket on: where there are more than kBuckets of a size the two oldest of
+// them become one of the next.
 void Adwin::compress() {
   for (std::size_t last = buckets_.size(); last > 0;) {
     const double size = buckets_[last - 1].size;

@@ -10,7 +10,7 @@ constexpr const char* kConditionGroup = "Over the condition number (section 7.6)
 
 SamplerConfig sghmc_with(double friction) { return {.name = "sghmc", .friction = friction}; }
 
-// From the first point on.
+// The tutorial's slope, drawn from the first point on.
 Series tutorials_slope(const Series& s, double slope) {
   return Series::dashes(fmt::format("tutorial: slope {}", slope), 7, {s.x.front(), s.x.back()},
                         {s.y.front(), s.y.front() * std::pow(s.x.back() / s.x.front(), slope)});

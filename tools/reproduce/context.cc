@@ -73,7 +73,8 @@ ordered_json Parts::part(const std::string& key, const std::string& settings,
     builds_.insert(this_build());
     write_elapsed(false);
   }
-  // From its text, so that a resumed run goes on with the same numbers, null for null.
+  // The value is parsed from its text, so that a resumed run goes on with the same numbers, null
+  // for null.
   return ordered_json::parse(text).at("value");
 }
 

@@ -73,7 +73,7 @@ struct Stage {
   double end = 1;
 };
 
-// As Context::part() takes them.
+// The arguments of Context::part().
 struct PartJob {
   std::string key;
   std::string settings;

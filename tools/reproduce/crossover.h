@@ -40,17 +40,17 @@ nlohmann::ordered_json run_engine(const char* sampler, const Dataset& data, doub
 nlohmann::ordered_json run_printed(bool momentum, const Dataset& data, std::size_t steps,
                                    std::uint64_t seed);
 
-// From when on the default's served posterior stays as near to the truth, a run, as the bars ask,
-// and its status is past warm-up: in seconds from the creation of the engine, looked at after every
-// poll for kWatchedSeconds; null when it is not so at the end of them. Also how far off it is then:
-// mean and ratio as in Bias, and whether it is warming_up.
+// When the default's served posterior begins to stay as near to the truth as the bars ask, with its
+// status past warm-up: a run's seconds from the creation of the engine, looked at after every poll
+// for kWatchedSeconds; null when it is not so at the end of them. Also how far off it is then: mean
+// and ratio as in Bias, and whether it is warming_up.
 inline constexpr double kWatchedSeconds = 2;
 nlohmann::ordered_json run_served(const Dataset& data, const nlohmann::ordered_json& truth,
                                   std::uint64_t seed);
 
-// Where a lead, of one method over another, passes 1 on its way up: between two sizes on straight
-// lines of logarithms. NaN where it does not, and in words what it does. `errors` are relative
-// standard errors of the leads.
+// Where one method's lead over another passes 1 on its way up: between two sizes on straight lines
+// of logarithms. NaN where it does not, and in words what it does. `errors` are relative standard
+// errors of the leads.
 struct Crossover {
   double rows = std::numeric_limits<double>::quiet_NaN();
   const char* words = "";

@@ -63,7 +63,7 @@ Series level(double y, const std::string& label) {
   return Series::dashes(label, 7, {300, 100'000}, {y, y});
 }
 
-// Over the sizes.
+// Results over the sizes.
 struct Results {
   const std::vector<std::size_t>& sizes;
   const std::vector<ordered_json>& all;

@@ -74,7 +74,7 @@ class Watched {
     engine_->poll(static_cast<int>(64 * kFrameRows));
     return says_change();
   }
-  // Where y[i] fell in its prediction, -1 to 1: uniform where predictions are right.
+  // The place of y[i] in its prediction, -1 to 1: uniform where predictions are right.
   double place(const double* y, Index i) const {
     const PredictiveSummary& answer = answers_[static_cast<std::size_t>(i)];
     return std::erf((y[i] - answer.mean) / (std::sqrt(2.0) * answer.sd));

@@ -24,7 +24,7 @@ std::string processor() {
   return name.empty() ? "unknown processor" : name;
 }
 
-// As it is typed into a shell.
+// The word as it is typed into a shell.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:=@%";

@@ -28,7 +28,7 @@ bool run_experiments(std::span<const Experiment> experiments, const std::string&
                      const Settings& settings, const ProgressFunction& progress,
                      const std::function<void(const Outcome&)>& told);
 
-// For `reproduce list`.
+// Used by `reproduce list`.
 nlohmann::ordered_json list_json(std::span<const Experiment> experiments);
 std::string list_text(std::span<const Experiment> experiments);
 

@@ -35,7 +35,7 @@ struct ChainLaw {
 ChainLaw chain_law(const Problem& problem, const SamplerConfig& sampler, const Told& told,
                    const SpreadNoise& spread);
 
-// After the burn-in: moments after a tenth ("early") and after all ("late") of the samples. Of an
+// Moments, after the burn-in, after a tenth ("early") and after all ("late") of the samples. For an
 // engine also autocorrelation_time, the mean over parameters. SGLD, which is told nothing, needs no
 // engine, and its small steps would take it minutes to settle: its chain starts from a draw of its
 // law instead, or from the mode where it has none.
@@ -65,7 +65,7 @@ void add_marginals(const std::string& label, const RunMoments& ours, const RunMo
 // mark. Methods without an error at the time are left out.
 class ErrorCurves {
  public:
-  // In gradients of one row.
+  // `early` and `late` count gradients of one row.
   ErrorCurves(double early, double late);
 
   // `errors`: E1 early and late, E2 early and late.

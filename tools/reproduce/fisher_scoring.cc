@@ -135,7 +135,7 @@ std::vector<ChainLaw> add_exact_laws(const Problem& problem,
   return laws;
 }
 
-// With as many gradients of all rows after its warm-up as the samplers have had in minibatches
+// HMC gets as many gradients of all rows after its warm-up as the samplers have had in minibatches
 // after their burn-in. Gives the mean gradients a draw, one number a path length.
 std::string add_hmc(const Context& context, const Problem& problem, double budget,
                     const RunMoments& truth, const std::string& group, ErrorCurves& curves,

@@ -21,7 +21,7 @@ class LogPosterior {
  public:
   explicit LogPosterior(const Problem& problem);
   double operator()(const Eigen::VectorXd& theta, Eigen::VectorXd& gradient);
-  // For the library's samplers; refers to this.
+  // The density for the library's samplers; it refers to this.
   reference::LogDensity density();
 
  private:
@@ -49,8 +49,9 @@ std::vector<Truth> hmc_truths(const Context& context, const Problem& problem,
                               const std::string& key, std::size_t chains, std::size_t draws,
                               const Stage& stage = {});
 
-// Without an intercept; prior N(0, 1). Value and gradient in one pass over the rows: one dot
-// product, one sigmoid and one addition of a row each, and a logarithm for 16 of them. One thread.
+// Logistic regression without an intercept; prior N(0, 1). Value and gradient in one pass over the
+// rows: one dot product, one sigmoid and one addition of a row each, and a logarithm for 16 of
+// them. One thread.
 class LogisticDensity {
  public:
   explicit LogisticDensity(const Dataset& data);

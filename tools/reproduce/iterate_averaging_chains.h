@@ -32,13 +32,13 @@ SamplerConfig iasg_config(std::size_t method);
 nlohmann::ordered_json iasg_chain(const Problem& problem, std::size_t method, std::size_t start,
                                   const std::vector<double>& passes, std::uint64_t seed);
 
-// At S = 1 and a rate of 0.005: the iterates of SGD, or their means over a pass. Moments of ten
-// parts of one chain, long beside the relaxation, for their standard error.
+// One chain at S = 1 and a rate of 0.005: the iterates of SGD, or their means over a pass. Moments
+// of ten parts of it, long beside the relaxation, give their standard error.
 SamplerConfig iasg_single(bool averaged);
 nlohmann::ordered_json iasg_single_chain(const Problem& problem, bool averaged,
                                          std::uint64_t passes, std::uint64_t seed);
 
-// In stationarity of SGD at kIasgRate, of its mean over a pass: the variance of each parameter.
+// The variance of each parameter's mean over a pass, in stationarity of SGD at kIasgRate.
 Eigen::VectorXd iasg_mean_variances(const Problem& problem);
 
 // What SGLD's steps do to the variance of its iterates from the mode, averaged over the steps after

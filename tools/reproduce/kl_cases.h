@@ -59,7 +59,7 @@ struct KlCase {
   double bar() const { return kBars[set][scale()]; }
   std::string key() const { return fmt::format("{}-{}", kSets[set], scale() == 0 ? "z" : "m"); }
   SamplerConfig config(std::size_t method) const;
-  // From the posterior.
+  // KL divergence from the posterior.
   double kl(const VectorXd& mean, const MatrixXd& covariance) const;
 
   std::size_t set;

@@ -40,11 +40,11 @@ std::optional<MatrixXd> fixed_covariance(
     const auto next = map(plain(x));
     if (!next) return std::nullopt;
     const MatrixXd off = whitened(*next) - x;
-    // Over a and not over Sigma: the nearer the series is to diverging, the larger Sigma is and the
-    // further a residual leads away from it.
+    // The residual is measured in x and not in Sigma: the nearer the series is to diverging, the
+    // larger Sigma is and the further a residual leads away from it.
     const double error = off.norm() / std::sqrt(static_cast<double>(dimension));
     if (!std::isfinite(error)) return std::nullopt;
-    // From there on rounding has the last word: as far as it goes down.
+    // From here on rounding decides: it stops when the residual no longer falls.
     if (least < 1e-9 && error > 0.5 * least) break;
     if (error < least) best = x, least = error;
     if (error < 1e-15) break;

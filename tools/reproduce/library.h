@@ -151,7 +151,7 @@ class DensityModel final : public Model {
     const double scale = static_cast<double>(batch.count) / n_;
     for (std::uint32_t j = 0; j < dimension_; ++j) gradient[j] *= scale;
   }
-  // For the engine, which is not asked here: a chain is told its estimates.
+  // Only an engine needs these sums, and none is asked here: a chain is told its estimates.
   void add_noise(const RowBatch&, const double*, NoiseSums&) noexcept override {}
   void add_noise_variances(const RowBatch&, const double*, NoiseVarianceSums&) noexcept override {}
   void add_curvature(const RowBatch&, const double*, const double*, double,

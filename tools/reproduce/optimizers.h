@@ -139,8 +139,8 @@ struct VariationalFit {
 // last quarter of the steps. O(S D) a step, and O(D^2) when full.
 VariationalFit bbvi(OwnedModel& model, const Eigen::VectorXd& start, const BbviOptions& options);
 
-// Where mean-field ends when the posterior is this Gaussian: its mean, and the variances of its
-// conditionals.
+// Where mean-field variational inference ends when the posterior is this Gaussian: its mean, and
+// the variances of its conditionals.
 Gaussian mean_field_optimum(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision);
 
 }  // namespace windhover::reproduce

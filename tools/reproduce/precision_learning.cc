@@ -34,7 +34,7 @@ double validation_loss(const PrecisionTask& task, const double* theta) {
 
 void set_prior(OwnedModel& model, double precision) { std::ranges::fill(model.prior(), precision); }
 
-// Where lambda = D / E|theta|^2 stands, approached in its logarithm with a rate that falls as 1/t.
+// Approaches lambda = D / E|theta|^2 in its logarithm, with a rate that falls as 1/t.
 class PrecisionStep {
  public:
   PrecisionStep(double start, double steps) : log_precision_(std::log(start)), steps_(steps) {}

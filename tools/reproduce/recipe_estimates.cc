@@ -208,7 +208,7 @@ double step_of(const std::function<double(double)>& bias) {
   return low;
 }
 
-// At the same bias instead of the same step, from the exact laws.
+// A comparison at the same bias instead of the same step, from the exact laws.
 struct EqualBias {
   double longer = 0;  // step
   double gain = 0;    // standard error

@@ -12,7 +12,7 @@ constexpr std::size_t kFrictionRuns = 16;
 constexpr double kRelaxationsABatch = 50;
 constexpr std::size_t kWay = 100;  // moves
 
-// As the engine tells it; the tutorial has the mass I.
+// The curvature that an engine tells, which is then the mass; the tutorial has the mass I.
 Told curvature_mass() {
   return Told::noiseless(Vector2d(1, 1 / kCondition).asDiagonal().toDenseMatrix());
 }

@@ -16,7 +16,7 @@ void funnel_gradient(const double* theta, double* g) {
   g[1] = theta[1] * inverse;
 }
 
-// In which v / 3 and x e^(-v / 2), standard normal coordinates, are Euclidean.
+// A metric in which v / 3 and x e^(-v / 2), standard normal coordinates, are Euclidean.
 class NonCentredMetric final : public Metric {
  public:
   explicit NonCentredMetric(bool divergence) : divergence_(divergence ? 1 : 0) {}
@@ -83,7 +83,7 @@ ordered_json run_funnel(const SamplerConfig& config, std::uint64_t moves, std::u
           {"shares", shares},     {"lost", sound ? 0 : 1}};
 }
 
-// Where methods() has them.
+// Indices into methods().
 constexpr std::size_t kPlain = 0;
 constexpr std::size_t kShortStep = 1;
 constexpr std::size_t kDiagonalMetric = 2;

@@ -18,7 +18,7 @@ void curved_gradient(const double* theta, double* g) {
   g[1] = z;
 }
 
-// In which the standard normal coordinates z are Euclidean: R is d theta / d z.
+// A metric in which the standard normal coordinates z are Euclidean: R is d theta / d z.
 class CurvedMetric final : public Metric {
  public:
   explicit CurvedMetric(bool divergence) : divergence_(divergence ? 1 : 0) {}

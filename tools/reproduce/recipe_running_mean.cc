@@ -135,7 +135,7 @@ struct MeanSchedule {
   int colour;
 };
 
-// At the end, and how its logarithm has fallen over the last decade of moves.
+// The error at the end, and how its logarithm has fallen over the last decade of moves.
 struct Error {
   Estimate last, slope;
   double exact_last = 0, exact_slope = 0;

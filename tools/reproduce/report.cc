@@ -28,7 +28,7 @@ std::string in_table(const std::string& text) {
   return out;
 }
 
-// To three digits of `scale`, without zeros at the end.
+// The value to three digits of `scale`, without zeros at the end.
 std::string rounded(double value, double scale) {
   if (scale == 0) return fmt::format("{:g}", value);
   const double unit = std::pow(10.0, std::floor(std::log10(std::abs(scale))) - 2);
@@ -47,7 +47,7 @@ std::string shown(const Bar& bar) {
   return range(bar) + (bar.decided ? "" : ", too few replications to tell");
 }
 
-// By Style.
+// Indexed by Style.
 constexpr std::array kStyles = {"line", "dashes", "points", "line and points"};
 
 // What is not finite is null in the file.

@@ -33,7 +33,7 @@ inline Bar decided_within(Bar bar, double within, double mcse) {
   return bar;
 }
 
-// Where it is held to one at all.
+// The bar where the figure is held to one at all.
 inline std::optional<Bar> when(bool held, const Bar& bar) {
   return held ? std::optional(bar) : std::nullopt;
 }

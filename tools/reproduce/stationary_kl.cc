@@ -190,7 +190,7 @@ std::vector<ExactKl> run_case(const Context& context, const KlCase& c, double sh
 
 std::string ratio(double ours, double papers) { return fmt::format("{:.2f}", ours / papers); }
 
-// By case as run_stationary_kl runs them.
+// The cases come in the order in which run_stationary_kl runs them.
 void add_findings(const std::array<std::vector<ExactKl>, 6>& exact, Report& report) {
   const auto& [wine_z, wine_m, protein_z, protein_m, skin_z, skin_m] = exact;
   const auto papers = [](std::size_t method, std::size_t set) {
@@ -218,7 +218,7 @@ void add_findings(const std::array<std::vector<ExactKl>, 6>& exact, Report& repo
       protein_m[kSgdF].kl);
 }
 
-// Where our file has not the features that the paper says.
+// Says where our file has not the features that the paper says.
 void add_features(const std::array<std::size_t, kSets.size()>& features, Report& report) {
   constexpr std::array kNames = {"Wine", "Protein", "Skin"};
   for (std::size_t set = 0; set < kSets.size(); ++set) {

@@ -46,9 +46,9 @@ Stream make_stream(World world, Eigen::Index rows, std::uint64_t seed);
 // A of a linear world: the expectation of x x^T, with the intercept's 1.
 Eigen::MatrixXd curvature_of_row();
 
-// Where the expected loss of a logistic model is least in kOmitted, and how many times the
-// variance of each estimate is that of the model: diag(A^-1 C A^-1) over diag(A^-1). By Newton's
-// method on 400,000 rows: a twentieth of the sd of a posterior of 1000 off.
+// The parameters at which the expected loss of a logistic model is least in kOmitted, and how many
+// times the model's variance that of each estimate is: diag(A^-1 C A^-1) over diag(A^-1). By
+// Newton's method on 400,000 rows: a twentieth of the sd of a posterior of 1000 off.
 struct PseudoTruth {
   Eigen::VectorXd theta;
   Eigen::VectorXd widened;
@@ -112,14 +112,15 @@ nlohmann::ordered_json weighted(RowWeightLaw law, World world, Eigen::Index expo
 struct Shortcut {
   const char* name;
   const char* fails;  // what to look for
-  // In theory: share covered, and variance of the draws over what it should be where that is known.
+  // The share covered in theory, and the draws' variance over what it should be where that is
+  // known.
   double covers;
   std::optional<double> spread;
   // "covers" and "spread" of one stream.
   nlohmann::ordered_json (*run)(std::uint64_t seed);
 };
-// On rows N(truth, I) in 5 dimensions, where A = C = I and theta <- theta - h (theta - mean of the
-// minibatch) is the whole chain; N = 1000, S = 20.
+// They run on rows N(truth, I) in 5 dimensions, where A = C = I and theta <- theta - h (theta -
+// mean of the minibatch) is the whole chain; N = 1000, S = 20.
 std::span<const Shortcut> shortcuts();
 
 // Share that mean +- 1.645 sd cover, of a variance that is known and `ratio` times that of the

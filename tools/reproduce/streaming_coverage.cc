@@ -28,8 +28,8 @@ struct Interval {
 constexpr std::array kIntervals = {Interval{"draws", "draws", 0}, Interval{"plain", "sd", 1},
                                    Interval{"robust", "sd_robust", 2}};
 
-// Where the model fails those of a regime for such streams do; `sd_robust`, which is the same for
-// every regime of a horizon, is judged there once.
+// Where the model fails, only regimes made for such streams claim coverage; `sd_robust`, which is
+// the same for every regime of a horizon, is judged there once.
 bool claims(const Interval& interval, bool holds, bool robust) {
   return holds || (robust && std::string_view(interval.key) != "plain");
 }
