@@ -33,7 +33,7 @@ struct World {
 };
 
 World& world() {
-  // Before anything of OpenSSL runs.
+  // The memory is installed before anything of OpenSSL runs.
   static const bool installed = ok(install_tls_memory(std::size_t{8} << 20, false));
   require(installed);
   static World made;

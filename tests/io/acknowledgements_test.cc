@@ -22,7 +22,7 @@ class AcknowledgementsTest : public ::testing::Test {
     acks_.begin();
   }
 
-  // About a log that has come to frame 10, of which 7 are on disk.
+  // Enters a model whose log has come to frame 10, of which 7 are on disk.
   void enter(Durability durability) {
     feed_.open(10);
     progress_.durable_frames = 7;

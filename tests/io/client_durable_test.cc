@@ -154,7 +154,7 @@ TEST(ClientDurable, RowsAcknowledgedAtOnceAreKeptUntilTheyAreOnDisk) {
   EXPECT_EQ(client.totals().restored, 200U);
   EXPECT_EQ(client.totals().lost, 0U);
   EXPECT_EQ(server.next, 300U);
-  // And back behind what was on disk, which is no longer kept.
+  // The server comes back behind what was on disk, which is no longer kept.
   server.next = 50;
   EXPECT_EQ(client.reconnect(), Status::kRefused);
   EXPECT_EQ(client.missing().first, 50U);

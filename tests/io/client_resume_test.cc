@@ -73,7 +73,7 @@ TEST_F(ClientResume, AcknowledgedRowsThatAreKeptAreSentAgainToAnotherInstance) {
   EXPECT_TRUE(adds_up(t));
 }
 
-// Also those that were on their way, with refused rows among them.
+// Rows that were on their way are sent too, with refused rows among them.
 TEST_F(ClientResume, RowsOnTheirWayFollowThoseThatWereAcknowledged) {
   Client client;
   connect(client);

@@ -81,7 +81,8 @@ TEST(Conservation, ManyProducersSomeResendingSomeSendingBadRows) {
   for (std::thread& producer : producers) producer.join();
   EXPECT_EQ(sent, judged);
   EXPECT_EQ(server.counter(IoCounter::kRowsReceived), sent);
-  // That these are accepted + refused + duplicate, and accepted the head, ~TestServer checks.
+  // ~TestServer checks that these are accepted + refused + duplicate, and that accepted is the
+  // head.
 }
 
 // A relay that breaks the connection after so many bytes in either direction, and every other one
@@ -211,14 +212,14 @@ void expect_each_row_once_through(BreakingRelay& relay, TestServer& server) {
             client.totals().accepted + client.totals().refused + client.totals().duplicate);
 }
 
-// In the middle of frames and between a frame and its acknowledgement, 20 times.
+// Connections break in the middle of frames and between a frame and its acknowledgement, 20 times.
 TEST(Conservation, BrokenConnectionsLoseAndDuplicateNothing) {
   TestServer server;
   BreakingRelay relay(server.observe_address(), 37'777);
   expect_each_row_once_through(relay, server);
 }
 
-// And between the server's welcome and its answer about the producer.
+// They also break between the server's welcome and its answer about the producer.
 TEST(Conservation, ConnectionsBrokenWhileTheyAreTakenUpLoseAndDuplicateNothing) {
   TestServer server;
   BreakingRelay relay(server.observe_address(), 37'777, true);

@@ -125,14 +125,15 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // In one turn, acknowledged at its end. What had been sent before and not handled is forgotten.
+  // Asks all in one turn, acknowledged at its end. What was sent before and not handled is
+  // forgotten.
   std::vector<v1::Response> ask_all(const std::vector<v1::Request>& requests,
                                     std::int64_t budget = kTurnNs) {
     input_.clear();
     for (const v1::Request& request : requests) add(request);
     return take_turn(budget);
   }
-  // For a later turn.
+  // Adds a request for a later turn.
   void add(v1::Request request) {
     request.set_id(++id_);
     input_ += RawPeer::framed(request);

@@ -60,7 +60,7 @@ class EndpointWaitsTest : public ::testing::Test {
     for (int i = 0; i < 4; ++i) sessions_[static_cast<std::size_t>(i)].bind(i, calls_);
   }
   ~EndpointWaitsTest() override { EXPECT_EQ(counters_.get(IoCounter::kHandlerHeapFallbacks), 0U); }
-  // Those that this was asked of, in order.
+  // The sessions that were asked for this, in order.
   std::vector<int> sessions_of(Call::Kind kind) const {
     std::vector<int> out;
     for (const Call& call : calls_) {

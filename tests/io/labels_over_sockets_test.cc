@@ -129,7 +129,7 @@ TEST(LateLabelsOverSockets, TheServerSettlesWhatHasTimedOut) {
   EXPECT_EQ(server.engine().counters().get(RuntimeCounter::kLabelsTimedOut), 1U);
 }
 
-// In more steps than one.
+// The server needs more than one step.
 TEST(LateLabelsOverSockets, TheServerSettlesManyThatHaveTimedOut) {
   EngineConfig engine = with_labels(small_engine_of(3), 2'048);
   engine.labels.timeout_outcome = 0.25;
@@ -194,7 +194,7 @@ TEST(LateLabelsOverSockets, KeysTakeBothRolesAndOutcomesThatOfRows) {
   EXPECT_EQ(shop.ask(rows, 0, "\xc3\xa4"), Status::kInvalidArgument);
   EXPECT_TRUE(shop.client.connected());
 
-  // Over HTTP likewise.
+  // HTTP does the same.
   HttpPeer http("127.0.0.1:" + std::to_string(server.server().http().port));
   const auto post = [&](const char* who, const char* path, const std::string& body) {
     return http

@@ -138,7 +138,7 @@ void expect_joined_before_silence(Shared& shared, Peer& peer) {
   EXPECT_EQ(shared.engine->labels().pending(), 0U);
 }
 
-// Also past its deadline: it was told in time, and nobody settles while it waits.
+// The outcome counts past its deadline too: it was told in time, and nobody settles while it waits.
 TEST(LateLabels, AnOutcomeThatWaitsForTheWindowGoesBeforeSilence) {
   EngineConfig config = with_labels();
   config.window_slack = 64;

@@ -37,7 +37,7 @@ struct World {
     EXPECT_TRUE(listener.open_tcp("test", "127.0.0.1", 0).ok());
     listener.start();
   }
-  // Which the kernel has accepted when this returns.
+  // The kernel has accepted these peers when this returns.
   void connect(int peers) {
     const std::string address = "127.0.0.1:" + std::to_string(listener.port());
     for (int i = 0; i < peers; ++i) peers_.push_back(std::make_unique<RawPeer>(address));

@@ -39,7 +39,7 @@ class Turns {
     EXPECT_TRUE(all_[who]->take_turn(0).empty());
     wait(who);
   }
-  // Whose answers came in which order, until so many turns have been or nobody waits.
+  // The order in which answers came, until so many turns have been or nobody waits.
   std::vector<std::uint32_t> run(int turns) {
     std::vector<std::uint32_t> answered;
     for (; turns > 0 && !shared_.queue.empty(); --turns) {

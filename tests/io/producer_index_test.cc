@@ -10,8 +10,8 @@
 namespace windhover::producer_index_test {
 namespace {
 
-// Against a search of all entries, over producers that come and go: with the seed 1 << 62 only two
-// of a number's bits tell its home, so that nearly all meet.
+// Compares with a search of all entries, over producers that come and go: with the seed 1 << 62
+// only two of a number's bits tell its home, so that nearly all meet.
 TEST(ProducerIndex, FindsThoseThatAreThereAndNoOthersHoweverTheyMeet) {
   constexpr std::size_t kPlaces = 12;
   for (const std::uint64_t seed : {std::uint64_t{0x9e3779b97f4a7c15}, std::uint64_t{1} << 62}) {

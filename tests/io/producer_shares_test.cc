@@ -80,8 +80,8 @@ TEST_F(ProducerSharesTest, WhoIsNobodysIdentityHasNoLimit) {
   EXPECT_EQ(limit_, 20U);
 }
 
-// Also where the table has room for more: what others have sent is remembered as long as it would
-// be without them.
+// They do so also where the table has room for more: what others have sent is remembered as long as
+// it would be without them.
 TEST_F(ProducerSharesTest, DrawnOnesMakeRoomForTheirOwnIdentityAlone) {
   ASSERT_EQ(visit(kAda, 1 | kDrawn), Refusal::kNone);
   ASSERT_EQ(visit(kEve, 7), Refusal::kNone);
@@ -127,7 +127,7 @@ TEST_F(ProducerSharesTest, AProducerIsWhoseItIsThatSpokeForItLastAndHasRoom) {
   ASSERT_EQ(visit(kAda, 1 | kDrawn), Refusal::kNone);
   ASSERT_EQ(visit(kEve, 2 | kDrawn), Refusal::kNone);
   EXPECT_FALSE(known(1 | kDrawn));
-  // Where there is room it goes with who speaks for it.
+  // Where there is room the producer moves to the identity that speaks for it.
   ASSERT_EQ(visit({14, 3}, 2 | kDrawn), Refusal::kNone);
   ASSERT_EQ(visit(kEve, 3 | kDrawn), Refusal::kNone);
   EXPECT_TRUE(known(2 | kDrawn));
@@ -194,7 +194,7 @@ TEST_F(ProducerSharesTest, MoreIdentitiesThanThereCanBeCountAsOne) {
   EXPECT_EQ(visit({7, 2}, 102), Refusal::kTableFull);
 }
 
-// Against a plain map: who has what, and that nobody else's is forgotten.
+// Compares with a plain map: who has what, and that nobody else's is forgotten.
 TEST_F(ProducerSharesTest, NobodyLosesWhatIsItsOwnToAnother) {
   std::mt19937_64 random(20261127);
   constexpr std::uint64_t kIdentities = 3;

@@ -271,7 +271,7 @@ TEST_F(ProducerTableTest, ARestoredTableForgetsTheSameNext) {
   EXPECT_EQ(smaller.set(8, 1), Status::kTooLarge);
 }
 
-// Against a list that is searched from end to end, with searches that run into each other.
+// Compares with a list that is searched from end to end, with searches that run into each other.
 TEST_F(ProducerTableTest, ForgettingLosesNoOther) {
   std::mt19937_64 random(20261127);
   std::map<std::uint64_t, std::uint64_t> next;
@@ -280,7 +280,7 @@ TEST_F(ProducerTableTest, ForgettingLosesNoOther) {
   std::vector<std::vector<std::uint64_t>> speaks(3);
   std::uint64_t forgotten = 0;
   const auto hush = [&](std::size_t c) {
-    // In the order in which the table lets go of them.
+    // They fall silent in the order in which the table lets go of them.
     for (; !speaks[c].empty(); speaks[c].pop_back()) {
       if (is_passing(speaks[c].back())) silent.push_back(speaks[c].back());
     }

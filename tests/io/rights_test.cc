@@ -335,7 +335,7 @@ TEST(Rights, LimitsAreThoseOfTheIdentityAndChangeWithTheFile) {
   ASSERT_EQ(hello(eve, "eve-token"), v1::REASON_OK);
   ASSERT_TRUE(eve.send(many));
   ASSERT_TRUE(testing::eventually([&] { return server.counter(IoCounter::kLimitWaits) == 1; }));
-  // By that the last answer is a minute and a half away.
+  // Under these limits the last answer is a minute and a half away.
   write_identities("limits", line("ada", "questions=1") + line("eve", "questions=0"));
   ASSERT_TRUE(server.server().reload().ok());
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(eve.receive(response)) << i;

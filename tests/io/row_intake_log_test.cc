@@ -6,7 +6,7 @@
 namespace windhover::testing::row_intake_test {
 namespace {
 
-// With a log that has come to frame 10.
+// Rows of a server with a log that has come to frame 10.
 class LoggedRows : public RowIntakeTest {
  protected:
   LoggedRows() : feed_(&ring_, progress_, &wake_, (kFeatures + 1) * sizeof(double)) {

@@ -49,7 +49,7 @@ class ServedModels {
     const char* follows = "";
   };
 
-  // Not `starts`: it is open, the engines learn, and start() is still to come.
+  // Without `starts` the server is open, the engines learn, and start() is still to come.
   ServedModels(const std::vector<Model>& models, const ServerConfig& config, bool starts = true)
       : config_(config) {
     std::vector<PlannedModel> planned;
@@ -100,7 +100,7 @@ class ServedModels {
     if (added != nullptr) server_->models().let_in(added->place);
     return added;
   }
-  // Likewise; nobody is let in.
+  // The same, but nobody is let in.
   Added* make_ready(const char* name, EngineConfig config, Error* error = nullptr) {
     config.max_readers = readers_of(config_) + 1;
     config.max_watchers = watchers_of(config_);

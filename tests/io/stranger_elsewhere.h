@@ -10,7 +10,7 @@
 
 namespace windhover::testing {
 
-// From 127.0.0.2 on; `which`: 0 is that one.
+// A peer with an address from 127.0.0.2 on; `which`: 0 is that one.
 class StrangerElsewhere {
  public:
   explicit StrangerElsewhere(std::uint16_t port, std::uint32_t which = 0)

@@ -105,7 +105,7 @@ TEST(Thread, PriorityIsGrantedOrAWarning) {
   EXPECT_EQ(policy == SCHED_FIFO, (thread.warnings() & kThreadNotPrioritised) == 0);
 }
 
-// In nanoseconds; 0 before Linux 6.12. The eight bytes at 24 of what the system gives.
+// The time slice in nanoseconds; 0 before Linux 6.12. It is in bytes 24 to 31 of sched_attr.
 std::uint64_t own_slice() {
   std::array<std::uint64_t, 6> attributes{};
   EXPECT_EQ(syscall(SYS_sched_getattr, 0, attributes.data(), sizeof(attributes), 0U), 0);

@@ -10,7 +10,7 @@
 namespace windhover::binomial_mixture_test {
 namespace {
 
-// By a fine trapezoidal rule over the normal variable.
+// The probability by a fine trapezoidal rule over the normal variable.
 double reference_probability(double m, double s, double n, double k) {
   const double constant = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
   double sum = 0;
@@ -69,7 +69,7 @@ TEST(BinomialMixture, OfOneTrialIsTheProbabilityOfLogisticRegression) {
       const BinomialMixture y(m, s, 1);
       const LogitNormalMoments p = logit_normal_moments(m, s);
       EXPECT_EQ(y.mean(), p.mean);
-      // Both to 1e-8.
+      // Both are right to 1e-8.
       EXPECT_NEAR(std::exp(y.log_probability(1)), p.mean, 2e-8) << m << " " << s;
       EXPECT_NEAR(y.cdf(0), p.other, 2e-8) << m << " " << s;
     }

@@ -205,7 +205,7 @@ TEST(BinomialPosterior, AnswersAreOfTheTrialsAskedFor) {
   EXPECT_NEAR(answers[1].exceedance[0], 1 - answers[1].pit, 1e-15);
   EXPECT_NEAR(answers[2].exceedance[0], 1, 1e-12);
   EXPECT_EQ(answers[2].prob_best, 1);  // the most successes are expected of the most trials
-  // Without trials each is one.
+  // Without trials each row has one.
   request.trials = {};
   request.outcomes = {};
   EXPECT_EQ(engine.answers(request)[1].mean, answers[0].mean);

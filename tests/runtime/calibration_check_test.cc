@@ -38,7 +38,7 @@ std::uint64_t false_alarms(std::uint64_t rows, std::uint64_t seed) {
   return alarms;
 }
 
-// At most one in kRows: so many and four standard deviations of a Poisson number.
+// Expects at most one false alarm in kRows, and four standard deviations of that Poisson number.
 void expect_few(std::uint64_t rows, std::uint64_t seed) {
   const double most = static_cast<double>(rows) / CalibrationCheck::kRows;
   EXPECT_LE(static_cast<double>(false_alarms(rows, seed)), most + 4 * std::sqrt(most));
@@ -81,8 +81,8 @@ TEST(CalibrationCheck, SeesIntervalsThatAreTooNarrowOrTooWide) {
   }
 }
 
-// Within so many rows as the alternative nearest to what happens takes to come to the threshold, on
-// average, and four standard errors of a first passage.
+// It is seen within as many rows as the alternative nearest to what happens takes to come to the
+// threshold, on average, and four standard errors of a first passage.
 TEST(CalibrationCheck, SeesWhatIsFarOffSoon) {
   struct Case {
     double factor, held, bound, alternative;

@@ -37,8 +37,8 @@ TEST_F(CaptureTest, IsWhatASaveAtThatMomentIs) {
   EXPECT_EQ(bytes_of(*engine), saved);
 }
 
-// At the end of the round under way, not of the poll; and the engine goes on as one that nobody
-// captured.
+// The capture is taken at the end of the round under way, not of the poll; and the engine goes on
+// like one that nobody captured.
 TEST_F(CaptureTest, IsTakenWhenTheRoundEndsAndChangesNothing) {
   TestEngine other(captured_config(), &clock);
   ASSERT_EQ(restore_error(*other, bytes_of(*engine)).status, Status::kOk);
@@ -104,7 +104,7 @@ TEST_F(CaptureTest, GivesRowsUpAsItGoes) {
       if (bytes.size() > 60'000) room.push_back(observe_all());
       return Status::kOk;
     }
-    // Until the learner has taken all in and the writer still has to wait.
+    // Observes until the learner has taken all in and the writer still has to wait.
     std::uint64_t observe_all() {
       const double x[4] = {1, 2, 3, 4};
       std::uint64_t rows = 0;

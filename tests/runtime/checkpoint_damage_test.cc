@@ -93,7 +93,7 @@ TEST(CheckpointDamage, SectionsMovedLeftOutDoubledOrOfAnotherCheckpointAreFound)
   EXPECT_EQ(refusal.trace(), "");
 }
 
-// With checksums that fit: what no damage makes, and another version may.
+// The checksums fit: no damage makes these bytes, but another version may.
 TEST(CheckpointDamage, WhatIsSignedAndDoesNotFitIsRefused) {
   const EngineConfig config = saved_config();
   Lived lived(config);

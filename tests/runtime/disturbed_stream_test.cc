@@ -111,7 +111,7 @@ TEST(DisturbedStream, FeatureFarOffThatHasLeftLeavesNothingBehind) {
     TestEngine engine(config);
     engine.feed(data, 0, 2000);
     engine.poll_until_idle();
-    // In small steps, so that each is taken out as it goes.
+    // The steps are small, so that each row is taken out as it goes.
     for (Index row = 2000; row < 2505; ++row) {
       engine.feed(data, row, row + 1);
       engine.poll_rounds(2);

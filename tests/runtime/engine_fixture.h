@@ -39,7 +39,7 @@ struct Data {
   VectorXd trials = {};  // likewise
 
   Index rows() const { return x.rows(); }
-  // With the intercept's column.
+  // The features with the intercept's column.
   MatrixXd design() const;
 };
 
@@ -104,7 +104,7 @@ class TestEngine {
 
   static ObservationBatch batch(const Data& data, Index first, Index rows);
 
-  // Until there is nothing left to do; a replay ratio R > 0 is what makes it end.
+  // Polls until there is nothing left to do; a replay ratio R > 0 is what makes it end.
   std::uint64_t poll_until_idle();
   // So many rounds, after which what is served is what the engine has.
   void poll_rounds(std::uint64_t rounds);
@@ -132,7 +132,7 @@ class TestEngine {
 // sample.
 Gaussian drawn_of(TestEngine& engine, const Data& data, std::uint64_t rounds);
 
-// About so many dense x, scored where there are outcomes; both are borrowed.
+// A question about `rows` dense rows x, scored where there are outcomes; both are borrowed.
 PredictRequest question(std::size_t rows, std::span<const double> x,
                         std::span<const double> outcomes = {});
 

@@ -56,7 +56,8 @@ int posix_memalign(void** out, std::size_t alignment, std::size_t size) noexcept
 namespace windhover::test::engine_heap_test {
 namespace {
 
-// From the first row to well into sampling, with the window turning over and questions in between.
+// Runs from the first row to well into sampling, with the window turning over and questions in
+// between.
 void run_whole_life(const char* model, std::uint32_t features, bool learn_noise,
                     const SamplerConfig& sampler = {}, bool learn_prior = false,
                     Horizon horizon = Horizon::kWindow, bool offset = false,

@@ -98,7 +98,7 @@ class StepClock final : public Clock {
   std::int64_t now_ns_ = 0;
 };
 
-// But for the ages of their answers: in a turn the clock is looked at twice.
+// They are equal but for the ages of their answers: the clock is looked at twice a turn.
 TEST(EngineQueue, EqualsGetEqualTime) {
   Engines engines(4);
   StepClock clock;

@@ -260,8 +260,8 @@ TEST(SamplingRunAlone, GoesThroughItsPhasesAndRests) {
   EXPECT_EQ(c.run.phase(), Phase::kWarmingUp);
 }
 
-// Where chains forget slowly by the C of where they began: until they are draws each pass replaces
-// it, where the loss is not quadratic.
+// Chains that forget slowly move by the C of where they began: until they are draws each pass
+// replaces it, where the loss is not quadratic.
 TEST(SamplingRunAlone, NoiseFollowsChainsThatForgetSlowly) {
   for (const char* model : {"linear", "poisson"}) {
     Chains c(1, model, 3);

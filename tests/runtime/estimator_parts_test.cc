@@ -114,7 +114,8 @@ TEST(HyperParameters, LeadToTheGaussianThatTheyAreOf) {
   EXPECT_EQ(parts.hyper.prior().values()[0], 1);
 }
 
-// From the kept sums of some rows, at 0, to the mode of all: there no Newton step is left.
+// The search goes from the kept sums of some rows, at 0, to the mode of all: there no Newton step
+// is left.
 TEST(ModeSearch, EndsWhereAllRowsLead) {
   Parts parts("logistic");
   ModeSearch search(parts.arena, kDimension, parts.sums, parts.laplace);

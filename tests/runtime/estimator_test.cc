@@ -97,7 +97,7 @@ TEST_P(FailedRefresh, leaves_what_was_before) {
   EXPECT_LT((restored - curvature).norm(), 1e-13 * curvature.norm());
   EXPECT_EQ(restored, restored.transpose());
 
-  // And the next one is that of an estimator that has seen no such rows.
+  // The next refresh is like that of an estimator that has seen no such rows.
   estimator.sums().done().begin(estimator.done().anchor(), estimator.done().dispersion());
   add_rows(1, 60, 1);
   ASSERT_EQ(estimator.refresh(60, 1.0), Status::kOk);

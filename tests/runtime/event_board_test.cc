@@ -65,7 +65,7 @@ TEST(EventBoard, HasACauseOnceForEachChangeOfIt) {
   EXPECT_TRUE(one.board.has_cause(cause)) << "it begins anew";
 }
 
-// As bytes that a checkpoint keeps: numbers in their order, put back in it.
+// Keeps numbers in their order as a checkpoint does, and puts them back.
 class Tape final : public StateVisitor {
  public:
   bool restores() const noexcept override { return back_; }

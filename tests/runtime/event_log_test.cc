@@ -281,7 +281,7 @@ TEST(EngineEvents, TellThatALimitOnSurprisingRowsStandsAside) {
   watched.feed(data, 0, 3000, 10);
   const std::vector<Event> aside = watched.events(EventKind::kLimitAside);
   ASSERT_FALSE(aside.empty());
-  // After 31 of them.
+  // It is told after 31 of them.
   EXPECT_NEAR(static_cast<double>(aside[0].row), 2031, 10);
 }
 

@@ -55,7 +55,7 @@ inline EngineConfig forgetting(EngineConfig config) {
   return config;
 }
 
-// In frames of so many rows, with some rounds after each; at rest in the end.
+// Feeds frames of so many rows, with some rounds after each; at rest in the end.
 inline void stream(TestEngine& engine, const Data& data, Index frame) {
   for (Index row = 0; row < data.rows(); row += frame) {
     engine.feed(data, row, std::min(row + frame, data.rows()));

@@ -31,8 +31,8 @@ class GlmReference {
   double log_posterior(const VectorXd& theta) const;
   const Gaussian& laplace() const { return laplace_; }
 
-  // From a t_5 around the mode, 1.3 times as wide as Laplace's. `mean_error`: the Monte Carlo error
-  // of the mean, in posterior sds.
+  // Moments by importance sampling from a t_5 around the mode, 1.3 times as wide as Laplace's.
+  // `mean_error`: the Monte Carlo error of the mean, in posterior sds.
   struct Moments {
     Gaussian gaussian;
     double mean_error = 0;

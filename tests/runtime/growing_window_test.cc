@@ -54,7 +54,8 @@ TEST(GrowingWindow, SpreadIsComparedAnewAsRowsCome) {
   TestEngine engine(config_of("linear", data));
   std::set<double> ratios;
   stream(engine, data, [&](Index) { ratios.insert(engine.provenance().ou_ratio); });
-  // From 100 to 3,000 rows in quarters: 15 times. A chunk may be more than a quarter.
+  // The window grows from 100 to 3,000 rows in quarters: 15 times. A chunk may be more than a
+  // quarter.
   EXPECT_GE(ratios.size(), 10u);
 }
 

@@ -42,7 +42,7 @@ double log_posterior(const MatrixXd& design, const VectorXd& y, const VectorXd& 
   return -0.5 * (rows + prior.dot(theta.cwiseAbs2()));
 }
 
-// By importance sampling from t_5 about the engine's own mean, 1.3 times as wide.
+// The posterior by importance sampling from t_5 about the engine's own mean, 1.3 times as wide.
 Gaussian exact_posterior(TestEngine& engine, const Data& data, const ModelConfig& model,
                          std::uint64_t seed) {
   constexpr Index kSamples = 200'000;

@@ -76,7 +76,8 @@ TEST(KeyTable, KeepsWhatHasBecomeOfAKeyUntilItsPlaceHasAnother) {
   EXPECT_EQ(t.keys.state(0), KeyState::kPending);
 }
 
-// As a std::map that is told the same: many share a bucket, and are erased from anywhere in it.
+// Compares with a std::map that is told the same: many keys share a bucket, and are erased from
+// anywhere in it.
 TEST(KeyTable, IsAMapFromKeysToPlaces) {
   constexpr std::uint32_t kPlaces = 64;
   Table t(kPlaces);

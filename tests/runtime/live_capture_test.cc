@@ -122,7 +122,7 @@ TEST(LiveCapture, EqualsADrivenEngineAtTheSameRound) {
     ASSERT_EQ(driven->learner().round(), round);
     EXPECT_EQ(difference_of_learners(restored, driven), "") << "round " << round;
     sampling += restored->learner().view().phase == Learner::Phase::kSampling;
-    // And it goes on.
+    // The restored engine goes on.
     restored.poll_until_idle();
     EXPECT_EQ(restored.provenance().sequence, header.head);
   }

@@ -83,7 +83,7 @@ void run_live(const char* model, IdleStrategy::Kind idle, std::uint32_t learner_
   // This thread observes.
   std::uint64_t sent = 0;
   std::uint64_t accepted = 0;
-  // For a while, and on a slow machine until all have had enough to do.
+  // The threads run for a while, and on a slow machine until all have had enough to do.
   const auto begin = std::chrono::steady_clock::now();
   const auto enough = [&] {
     return accepted > 3 * 4000 && engine->counters().get(RuntimeCounter::kSnapshots) > 10 &&
@@ -123,7 +123,7 @@ void run_live(const char* model, IdleStrategy::Kind idle, std::uint32_t learner_
   // Nobody learns any more: a stopped thread leaves the engine to whoever polls next.
   engine->poll(1);
   EXPECT_GT(engine->counters().get(RuntimeCounter::kSnapshots), 10u);
-  // And the thread may start again.
+  // The thread may start again.
   ASSERT_EQ(learner.start(*engine, {}, idle), Status::kOk);
   learner.stop();
 }

@@ -20,7 +20,8 @@ constexpr Case kCases[] = {
     {0, 0.3, 0.5, 0}, {12, 0.02, 0.1, 0.05}, {-20, 0.5, 1, 0.2}, {3, 0.1, 2, 0.5}, {0, 0, 1e-6, 0},
 };
 
-// Over z = (log y - m) / spread, by the trapezoidal rule; the integrands vanish at both ends.
+// The integral over z = (log y - m) / spread, by the trapezoidal rule; the integrands vanish at
+// both ends.
 double integral(double from, double to, const std::function<double(double)>& f) {
   constexpr int kCells = 40'000;
   const double h = (to - from) / kCells;

@@ -202,8 +202,8 @@ TEST(LogNormalPosterior, RefusesWhatHasNoLogarithmAndTakesTheSmallest) {
   }
 }
 
-// In cents rather than in euros: the same posterior but for the intercept, and all that is said of
-// y 100 times as much.
+// In cents rather than in euros the posterior is the same but for the intercept, and all that is
+// said of y is 100 times as much.
 TEST(LogNormalPosterior, TheUnitOfYMovesTheInterceptAlone) {
   const Both both = both_of(1500, 3, 0.5, 24);
   Data cents = both.positive;
@@ -228,7 +228,7 @@ TEST(LogNormalPosterior, TheUnitOfYMovesTheInterceptAlone) {
   EXPECT_NEAR(t.interval_upper / s.interval_upper, 128, 1e-6);
 }
 
-// Which of several x has the largest expected y, and what another costs: in units of y.
+// It says which of several x has the largest expected y, and what another costs, in units of y.
 TEST(LogNormalPosterior, ComparesExpectedYs) {
   const Both both = both_of(1500, 3, 0.5, 25);
   TestEngine engine(with_defaults_of("log-normal", Horizon::kWindow));

@@ -213,7 +213,7 @@ TEST(MemoryChoice, OneOutlyingRowIsKeptOrLeftBehind) {
     } else {
       EXPECT_LT(kept, static_cast<std::uint64_t>(kJump - kOutlier)) << size;
     }
-    // In takes: of one alone all rows are predicted by what was before.
+    // Rows come in several takes: in a single one all are predicted by what was before.
     for (Index row = kJump; row < kJump + 600; row += 100) {
       engine.feed(data, row, row + 100);
       engine.poll_until_idle();

@@ -39,8 +39,8 @@ TEST(MemoryEvidence, OneOutlyingBatchDecidesNothing) {
   EXPECT_EQ(evidence.choose(0, kTwo), 0u);
 }
 
-// As a short memory under noise with long tails: better in the usual row, and far worse in one of
-// fifty, by 0.07 nats a row in the mean.
+// The scores are like those of a short memory under noise with long tails: better in the usual row,
+// and far worse in one of fifty, by 0.07 nats a row in the mean.
 TEST(MemoryEvidence, WhatIsLostInRareRowsCountsToo) {
   MemoryEvidence evidence;
   for (int row = 1; row <= 20'000; ++row) {

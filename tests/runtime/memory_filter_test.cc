@@ -172,7 +172,7 @@ TEST(MemoryFilter, IsKalmansOfALevelThatWalks) {
   EXPECT_NEAR(of.shown().covariance(kDimension - 1, kDimension - 1), level_variance, 1e-9);
 }
 
-// With a prior that counts, of logits of a scale that needs no dispersion.
+// The posterior of logits of a scale that needs no dispersion, with a prior that counts.
 Gaussian logistic_posterior(const MatrixXd& x, const VectorXd& y, const VectorXd& w, double prior) {
   Gaussian found{VectorXd::Zero(x.cols()), {}};
   for (int i = 0; i < 50; ++i) {

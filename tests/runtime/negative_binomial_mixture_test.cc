@@ -9,7 +9,7 @@
 namespace windhover::negative_binomial_mixture_test {
 namespace {
 
-// By a fine trapezoidal rule over the normal variable.
+// The probability by a fine trapezoidal rule over the normal variable.
 double reference_probability(double m, double s, double alpha, double k) {
   const double r = 1 / alpha;
   const double constant = std::lgamma(k + r) - std::lgamma(r) - std::lgamma(k + 1);

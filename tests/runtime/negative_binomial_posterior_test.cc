@@ -13,7 +13,7 @@
 namespace windhover::test::negative_binomial_posterior_test {
 namespace {
 
-// By inverting the distribution function of counts of mean exp(eta), variance mu + alpha mu^2.
+// Inverts the distribution function of counts of mean exp(eta), variance mu + alpha mu^2.
 double overdispersed_count(double alpha, double eta, double u) {
   const double r = 1 / alpha;
   const double share = alpha * std::exp(eta) / (1 + alpha * std::exp(eta));

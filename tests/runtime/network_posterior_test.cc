@@ -107,7 +107,7 @@ struct CurveMoments {
   double sd(std::size_t i) const { return std::sqrt(second[i] / count - mean(i) * mean(i)); }
 };
 
-// Against random-walk Metropolis from the same mode. A network of 3 hidden units, 200 rows.
+// Compares with random-walk Metropolis from the same mode. A network of 3 hidden units, 200 rows.
 TEST(LongNetworkPosterior, SpreadOfTheCurveIsThePosteriors) {
   WINDHOVER_SKIP_UNLESS_LONG();
   EngineConfig config = network_config("mlp-linear", 1, 3, 200);

@@ -95,7 +95,7 @@ TEST(Offset, SpreadOfTheDrawsIsThePosteriors) {
   }
 }
 
-// Under the default prior, with y in units found at the cold start.
+// The prior is the default one, with y in units found at the cold start.
 TEST(Offset, OfANumberIsTakenOffBeforeAnythingElse) {
   for (const char* model : {"linear", "student-t"}) {
     for (const Horizon horizon : {Horizon::kWindow, Horizon::kAll, Horizon::kFading}) {

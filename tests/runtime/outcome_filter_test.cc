@@ -73,7 +73,7 @@ TEST(OutcomeFilter, WhatSaysLessThanNothingIsLeftOut) {
   }
 }
 
-// By the predictor's own numbers, as outcomes are judged.
+// Judges outcomes by the predictor's own numbers.
 class GivenOutcomes : public PredictTest {
  protected:
   void begin(const char* model, std::uint32_t features) {

@@ -59,7 +59,7 @@ EngineConfig outlying_config(std::uint64_t rows, std::uint32_t features, double 
   return config;
 }
 
-// Until chains start, or nothing is left to do.
+// Polls until chains start, or nothing is left to do.
 void start(TestEngine& engine, const Data& data) {
   constexpr int kRounds = 2000;  // a pass each
   engine.feed(data);

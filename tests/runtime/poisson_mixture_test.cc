@@ -30,7 +30,7 @@ TEST(UpperGamma, IsContinuousWhereTheApproximationTakesOver) {
   }
 }
 
-// By a fine trapezoidal rule over the log-mean.
+// The probability by a fine trapezoidal rule over the log-mean.
 double reference_probability(double m, double s, double k) {
   const int cells = 40'000;
   double sum = 0;

@@ -114,7 +114,7 @@ TEST_P(PredictBatch, EachAnswerHasTheBitsItHasAlone) {
     const auto alone = ask(i, 1);
     EXPECT_EQ(numbers(alone.front()), numbers(together[static_cast<std::size_t>(i)])) << i;
   }
-  // Also in blocks that begin elsewhere.
+  // Blocks that begin elsewhere give the same numbers.
   const auto some = ask(5, 39);
   for (std::size_t i = 0; i < some.size(); ++i) {
     EXPECT_EQ(numbers(some[i]), numbers(together[i + 5])) << i;

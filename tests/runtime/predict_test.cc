@@ -111,7 +111,7 @@ struct Reference {
   double mean = 0, square = 0, expected_entropy = 0, log_one = 0, log_zero = 0;
 };
 
-// By brute force: a fine trapezoidal rule over 14 sd.
+// The moments by brute force: a fine trapezoidal rule over 14 sd.
 Reference reference(double m, double s) {
   const int cells = 2 * static_cast<int>(14 * std::max(40.0, 20 * s));
   Reference r;

@@ -336,7 +336,7 @@ TEST(PriorPrecision, SoftmaxSharesAGroupAmongItsClasses) {
     EXPECT_EQ(parameters[j].prior_precision, parameters[j + 7].prior_precision) << j;
   }
   EXPECT_EQ(parameters[6].prior_precision, config.model.intercept_precision);
-  // At the fixed point, by its definition.
+  // The precision is at the fixed point, by its definition.
   const Gaussian g = engine.summary();
   for (std::uint32_t group : {0u, 1u}) {
     double size = 0;

@@ -53,7 +53,7 @@ EngineConfig rare_config(double precision) {
   return config;
 }
 
-// Until chains start.
+// Polls until chains start.
 void start(TestEngine& engine, const Data& data, Index first = 0) {
   engine.feed(data, first, data.rows());
   for (int round = 0; round < 1000; ++round) {
@@ -62,7 +62,7 @@ void start(TestEngine& engine, const Data& data, Index first = 0) {
   }
 }
 
-// And on until they sample.
+// Polls on until the chains sample.
 void settle(TestEngine& engine) {
   for (int round = 0; round < 1000; ++round) {
     if (engine->learner().view().phase == Learner::Phase::kSampling) break;

@@ -78,7 +78,7 @@ std::vector<HeadChange> live_run(TestEngine& engine, const Data& data, std::uint
   return log;
 }
 
-// From the log alone: rows up to a head come in just before the learner is given it.
+// Replays from the log alone: rows up to a head come in just before the learner is given it.
 void replay_run(TestEngine& engine, const Data& data, const std::vector<HeadChange>& log,
                 std::uint64_t last_round) {
   Index fed = 0;

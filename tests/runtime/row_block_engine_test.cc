@@ -38,7 +38,7 @@ TEST(RowBlockLearner, HeldDrawsStayAsTheyAre) {
   EXPECT_NE(before, after);
 }
 
-// From the heads alone: what is polled when, and who looks, changes no bit.
+// The replay needs the heads alone: what is polled when, and who looks, changes no bit.
 TEST(RowBlockLearner, ReplayGivesTheSameBits) {
   using Log = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   constexpr std::uint32_t kFeatures = 300;

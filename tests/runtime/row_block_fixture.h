@@ -154,7 +154,7 @@ inline Provenance expect_equal_answers(TestEngine& diagonal, TestEngine& full,
   return provenance;
 }
 
-// And of every coefficient: both draw from one posterior.
+// Expects the same coefficients too: both draw from one posterior.
 inline Provenance expect_agreement(TestEngine& diagonal, TestEngine& full, const SparseRows& data,
                                    std::size_t first) {
   const Provenance provenance = expect_equal_answers(diagonal, full, data, first);

@@ -55,8 +55,8 @@ TEST(RowBlockLearner, IntervalsHoldTheTruth) {
   }
   // Rows share their frequent columns: about 200 independent ones, 0.02, and 8 chains.
   EXPECT_NEAR(held / 2'000.0, 0.9, 0.05);
-  // As much as the answers themselves expect, to 3 standard errors of 0.45 / sqrt(2000); and not
-  // that of other rows.
+  // The loss is as large as the answers themselves expect, to 3 standard errors of 0.45 /
+  // sqrt(2000); and not that of other rows.
   EXPECT_NEAR(loss / 2'000, expected / 2'000, 0.03);
   EXPECT_LT(loss / 2'000, shuffled / 2'000 - 0.03);
   EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
@@ -150,7 +150,7 @@ TEST(RowBlockLearner, ATrickleMovesNoPrior) {
   EXPECT_GT(within / all, 0.2);
 }
 
-// Also where a row grants less than a move.
+// A row grants less than a move here.
 TEST(RowBlockLearner, EveryRowIsInTheDrawsAtRest) {
   EngineConfig config = config_of(100, 4);
   config.draws_per_observation = 0.1;

@@ -37,7 +37,7 @@ TEST(RowBlockPastLearner, IntervalsHoldTheTruth) {
   feed(window, data, 0, kRows);
   window.poll_until_idle();
   Provenance provenance;
-  // As in row_block_learner_test.cc.
+  // The tolerance is that of row_block_learner_test.cc.
   EXPECT_NEAR(held(engine, data, kRows, &provenance), 0.9, 0.05);
   EXPECT_EQ(provenance.status, PosteriorStatus::kOk) << to_string(provenance.reason);
   EXPECT_GT(provenance.n_eff, 15'000U);

@@ -102,7 +102,7 @@ TEST(RowComparison, BeginsAnewWithEachRequest) {
   EXPECT_LT(summaries[0].expected_regret, 10);
 }
 
-// With the draws' covariance: of one row, their standard deviation.
+// The draw has the draws' covariance; for one row, their standard deviation.
 TEST(RowComparison, AFreshDrawIsTheDrawsMixedByNormalNumbers) {
   const MatrixXd predictors = some_predictors();
   Compared c("linear");

@@ -116,7 +116,8 @@ class RowsOfAnswers : public testing::TestWithParam<Case> {
            std::to_string(p.sequence) + " of " + std::to_string(p.n_seen);
   }
 
-  // After every one of up to `rounds` rounds between takes of so many rows. Answers that were ok.
+  // Looks after every one of up to `rounds` rounds between takes of so many rows. Returns how many
+  // answers were ok.
   int stream(const Data& data, Index take, int rounds) {
     constexpr int kMostLooks = 10;  // a take
     TestEngine engine(config_of(GetParam()));

@@ -51,7 +51,7 @@ class SaturatingStream : public testing::TestWithParam<const char*> {
     return config;
   }
 
-  // After so many rounds without a rest.
+  // Checks the deviations of so many rounds without a rest.
   static void expect_draws_about_the_mean(TestEngine& engine, const Deviations& deviations,
                                           double rounds) {
     EXPECT_EQ(engine.provenance().status, PosteriorStatus::kOk)

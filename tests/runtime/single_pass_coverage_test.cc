@@ -79,7 +79,7 @@ Tallies replicate(const Regime& regime, int replications, Noise noise) {
 class SinglePassCoverage : public ::testing::TestWithParam<Regime> {};
 class LongSinglePassCoverage : public ::testing::TestWithParam<Regime> {};
 
-// Within four standard errors, the draws' interval about 0.8975.
+// The rates are within four standard errors, the draws' interval about 0.8975.
 TEST_P(SinglePassCoverage, IsAboutNinetyPercentInAHundredReplications) {
   const Tallies t = replicate(GetParam(), 100, Noise::kIndependent);
   EXPECT_NEAR(t.plain.coverage().rate, 0.9, 4 * t.plain.coverage().error);

@@ -19,7 +19,7 @@ EngineConfig single_pass_config(const char* model, std::uint32_t features, Horiz
   return config;
 }
 
-// In frames of one minibatch each, so that the learner's steps are known.
+// Feeds frames of one minibatch each, so that the learner's steps are known.
 void feed_in_steps(TestEngine& engine, const Data& data) {
   for (Index row = 0; row < data.rows(); row += 20) {
     engine.feed(data, row, std::min(data.rows(), row + 20));

@@ -139,7 +139,7 @@ TEST(SlowRecovery, StuckSensorEndsWithItsRows) {
   expect_draws_as_wide_as_they_should(engine);
 }
 
-// At 0, where y has no size of its own: the noise is not less than what the units round to, and the
+// At 0 y has no size of its own: the noise is not less than what the units round to, and the
 // posterior can be computed all along.
 TEST(SlowRecovery, SensorStuckAtZeroLeavesAPosterior) {
   constexpr Index kWindow = 500;

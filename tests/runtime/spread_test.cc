@@ -55,7 +55,7 @@ TEST(Spread, InAnUnseenCategoryIsThePriors) {
   expect_linear_spread(data, traced_config("linear", 4, 1000), "unseen category");
 }
 
-// From the scores in stream order (a large window) and from C (a small one).
+// The sd comes from the scores in stream order (a large window) and from C (a small one).
 TEST(Spread, RobustSdInAnUnseenCategoryIsThePriors) {
   for (const Index rows : {100, 2000}) {
     Data data = linear_data(rows, 4, 1.0, 65);

@@ -97,7 +97,7 @@ StatusReason reason_after(Keyed& served, const Data& data, Index piece) {
   return served.engine.provenance().reason;
 }
 
-// In pieces each larger than what is in memory.
+// The pieces are larger than what is in memory.
 TEST(StaleAnswers, AWrongModelIsSeenAllTheSame) {
   Keyed served(scored_linear());
   const StatusReason reason = reason_after(served, signs_data(8'000), 2'000);

@@ -59,7 +59,8 @@ TEST_P(StateContract, restored_engine_goes_on_bit_for_bit) {
   const Data data = data_of(scenario);
   Host original(scenario.config, scenario, data, 1'000'000, 0);
   std::uint32_t threads = 1;  // 2: and through bytes
-  // Before the first row, in the cold start, while C is measured, and later on.
+  // The state is compared before the first row, in the cold start, while C is measured, and later
+  // on.
   for (const int steps : {0, 3, 1, 2, 3, 5, 7, 9}) {
     for (int i = 0; i < steps; ++i) original.step();
     ASSERT_NO_FATAL_FAILURE(expect_same_future(original, scenario, data, 2, threads));

@@ -224,7 +224,7 @@ TEST(Status, WorksOutTheMisspecificationIndex) {
   engine->poll(0);
   EXPECT_GT(engine.provenance().misspecification_index, 1.15);
   const auto parameters = engine.parameters();
-  // By hand: A = E x x^T, C = E x x^T s^2(x).
+  // The sandwich computed by hand: A = E x x^T, C = E x x^T s^2(x).
   const MatrixXd design = data.design();
   const MatrixXd a = design.transpose() * design / 4000.0;
   const Gaussian exact = linear_posterior(design, data.y, 1.0, config.model);

@@ -57,7 +57,7 @@ TEST(Temperature, SummaryIsTheTemperedPosteriorAndSoAreTheDraws) {
   }
 }
 
-// Before any chain has moved: the tempered prior, then Laplace's approximation.
+// Before any chain has moved it is the tempered prior, then Laplace's approximation.
 TEST(Temperature, HoldsFromTheFirstAnswerOn) {
   EngineConfig config = tempered(small_config("linear", 2, 4000), "sgld-p", 0.25);
   config.retained_draws = 2000;

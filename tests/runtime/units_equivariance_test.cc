@@ -103,7 +103,8 @@ TEST_P(UnitsEquivariance, FactorOfTwoToTheTwentiethGivesTheSameDigits) {
   }
 }
 
-// Over twelve orders of magnitude, and 10^6 standard deviations away, to the digits that leaves.
+// Factors go over twelve orders of magnitude, and shifts to 10^6 standard deviations; answers agree
+// to the digits that leaves.
 TEST_P(UnitsEquivariance, AnswersFollowAnyFactorAndShift) {
   if (std::string_view(config.model.name) == "mlp-linear") {
     // Rounding takes its chains, which are not pulled back to one point, to other draws: what its

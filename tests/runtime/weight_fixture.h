@@ -25,7 +25,7 @@ inline constexpr std::array kModels = {"linear",
                                        "softmax",
                                        "binomial"};
 
-// By inversion.
+// Draws the count by inversion.
 inline double poisson_count(double rate, double u) {
   double term = std::exp(-rate);
   double k = 0;

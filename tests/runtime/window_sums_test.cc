@@ -68,7 +68,7 @@ class WindowSumsTest : public testing::Test {
     sums.pass().sum_curvature(WindowPass::Terms::kSecond, workers[0]);
     if (sums.pass().end_sweep()) (void)sums.complete_pass(true);
   }
-  // That the sums hold the rows [first, joined) of the window and no others.
+  // Expects that the sums hold the rows [first, joined) of the window and no others.
   void expect_brute_force() {
     const AnchorSums& done = estimator.done();
     brute.begin(done.anchor(), done.dispersion());

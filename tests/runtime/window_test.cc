@@ -127,7 +127,7 @@ void stress(std::uint64_t size, std::uint64_t slack, std::uint64_t most_a_frame,
   std::uint64_t previous = 0;
   const auto start = std::chrono::steady_clock::now();
   const auto turned_over = [&] { return head > 2 * (size + slack) && rows_read > size; };
-  // On a busy machine the threads may not meet for longer than that.
+  // On a busy machine the threads may not meet for longer than 600 ms.
   while (std::chrono::steady_clock::now() < start + std::chrono::milliseconds(600) ||
          (!turned_over() && std::chrono::steady_clock::now() < start + std::chrono::seconds(30))) {
     head = window.head();

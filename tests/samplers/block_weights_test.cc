@@ -87,7 +87,7 @@ TEST(BlockWeights, NothingIsLeftOfRowsThatHaveGone) {
   EXPECT_EQ(weights->share_beyond(0), 1);
 }
 
-// From 10^-6 to 10^6 in one column: sums are those of the weights, to a part in 10^8.
+// Weights of 10^-6 to 10^6 in one column: sums are right to a part in 10^8.
 TEST(BlockWeights, SumsAreOfWeightsOfAllSizes) {
   std::vector<double> weights;
   double sum = 0;

@@ -108,7 +108,7 @@ TEST(ColumnTable, CurvatureFollowsThatOfTheRow) {
   EXPECT_EQ(row.table().of(3).curvature, 0);
 }
 
-// Where rows are weighed by the weight, and to the bit: 0.1 and 0.3 leave no rounding behind.
+// Rows are weighed by the weight, and exactly: 0.1 and 0.3 leave no rounding behind.
 TEST(ColumnTable, CurvatureOfWeighedRowsIsExact) {
   OneRow row;
   row.add_curvature(0, 0.1, true);

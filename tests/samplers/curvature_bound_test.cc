@@ -50,7 +50,7 @@ class Rows {
 
   double largest_eigenvalue() const { return symmetric_eigen(matrix_).eigenvalues().maxCoeff(); }
 
-  // With steps that are `longer` times as long.
+  // Iterates with steps that are `longer` times as long.
   void iterate(CurvatureBound& bound, int iterations, double longer = 1) const {
     const RowLayout layout(model_);
     const RowLikelihood likelihood(model_);
@@ -75,7 +75,7 @@ class Rows {
   Matrix matrix_;
 };
 
-// Within 1 %: rounding to 24 bits, and what 40 iterations leave of the second eigenvalue.
+// The tolerance is 1 %: rounding to 24 bits, and what 40 iterations leave of the second eigenvalue.
 TEST(CurvatureBound, IsTheEigenvalueOfStaticRows) {
   const Rows rows(0.001);
   Memory memory;

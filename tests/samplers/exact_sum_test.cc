@@ -18,7 +18,7 @@ TEST(ExactSum, QuantaAreTheNearestWholeNumber) {
   }
 }
 
-// Beside 2^62 a lower half of either sign: no digit is lost where the halves all but cancel.
+// A lower half of either sign stands beside 2^62: no digit is lost where the halves all but cancel.
 TEST(ExactSum, NumbersKeepTheirDigits) {
   const Quanta high = Quanta{1} << 62;
   for (const std::int64_t low : {-5, -1, 0, 1, 5}) {

@@ -70,7 +70,7 @@ TEST(Heteroscedastic, CurvatureIsTheExpectedOuterProduct) {
       expected += 0.1 * std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI) * g * g.transpose();
     }
   }
-  // At the model's own mean, where no row is far off.
+  // The rows are at the model's own mean, where none is far off.
   const Table table(config_of(), s.x, s.design * s.theta.tail(kColumns));
   const auto w = static_cast<Index>(matrix_width(static_cast<std::size_t>(d)));
   Matrix matrix = Matrix::Zero(w, w);

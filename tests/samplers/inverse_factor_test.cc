@@ -9,7 +9,7 @@
 namespace windhover::inverse_factor_test {
 namespace {
 
-// On either side of the widths of cache lines and panels.
+// Dimensions on either side of the widths of cache lines and panels.
 class InverseFactorTest : public testing::TestWithParam<Index> {
  protected:
   InverseFactorTest()

@@ -256,8 +256,8 @@ TEST_P(KernelTable, sigmoid_does_not_depend_on_the_place_in_the_array) {
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(p[i], sigmoid_of(table(), x[i]));
 }
 
-// Against plain sums in long double, at every remainder of the lanes; of one component exp() is
-// below that of -708.
+// Compares with plain sums in long double, at every remainder of the lanes; exp() of one component
+// is below that of -708.
 TEST_P(KernelTable, normal_mixture_agrees_with_plain_sums) {
   const std::vector<double> variances = {1e-12, 0.3, 1.0, 7.0, 1e9};
   const std::vector<double> weights = {0.1, 0.2, 0.4, 0.2999, 1e-4};

@@ -66,7 +66,7 @@ TEST_P(LinearAlgebra, factor_solves_with_scales_a_million_apart) {
   const Vector x = scale.cwiseInverse().asDiagonal() * normals(5, d, 1);
   Vector b = matrix * x;
   factor.solve(b.data());
-  // In the units in which the matrix is well conditioned.
+  // They are compared in the units in which the matrix is well conditioned.
   EXPECT_LT(relative_difference(scale.asDiagonal() * b, scale.asDiagonal() * x), 1e-10);
 }
 

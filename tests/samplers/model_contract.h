@@ -73,7 +73,7 @@ class ModelContract : public testing::TestWithParam<ModelCase> {
   // Gradient and curvature as Model::add_start() sums them.
   CurvatureAt start_sums(Model& m, const RowBatch& batch) const;
 
-  // By central differences of the gradient.
+  // The Hessian by central differences of the gradient.
   Matrix hessian(const Table& table, const Vector& at, double size) const;
 
   Vector gradient(Model& m, const RowBatch& batch, const Vector& at) const;

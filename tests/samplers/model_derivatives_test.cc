@@ -110,7 +110,7 @@ double loss(Model& model, const RowBatch& batch, const Vector& theta) {
   return loss_and_curvature(model, batch, theta).loss;
 }
 
-// By central differences.
+// Compares the gradient with central differences of the loss.
 void expect_gradient_of_the_loss(Model& model, const RowBatch& batch, const Vector& theta) {
   Vector g(theta.size());
   model.gradient_sum(batch, theta.data(), g.data());

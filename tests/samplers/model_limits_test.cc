@@ -112,7 +112,7 @@ TEST(StudentModel, curvature_is_the_expected_hessian_and_weights_make_the_square
       model.set_dispersion(dispersion);
       const double eta = 0.7;
       const double sigma = std::sqrt(dispersion);
-      // Over y = eta + sigma sinh(u), so that heavy tails are reached.
+      // The expectation is over y = eta + sigma sinh(u), so that heavy tails are reached.
       double total = 0, information = 0, squares = 0;
       for (double u = -16; u <= 16; u += 0.05) {
         const double y = eta + sigma * std::sinh(u);

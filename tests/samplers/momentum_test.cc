@@ -47,7 +47,7 @@ class MomentumLaw : public testing::TestWithParam<Index> {
 INSTANTIATE_TEST_SUITE_P(Dimensions, MomentumLaw, testing::Values(1, 2, 5, 12),
                          testing::PrintToStringParamName());
 
-// By the Lyapunov equation of theta and v together.
+// Solves the Lyapunov equation of theta and v together.
 TEST_P(MomentumLaw, marginal_of_theta_is_the_posterior_for_every_curvature_noise_and_momentum) {
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const OwnedEstimates e = random_estimates(seed, d);

@@ -28,7 +28,8 @@ ByShape by_shape(double alpha, double mu, double y) {
   return found;
 }
 
-// By mpmath with 40 digits: derivatives of minus the log density by the logarithm of alpha.
+// The numbers are mpmath's, with 40 digits: derivatives of minus the log density by the logarithm
+// of alpha.
 TEST(NegativeBinomial, DerivativesByLogAlphaAreTheDensitys) {
   const struct {
     double alpha, mu, y, first, second;

@@ -135,7 +135,7 @@ TEST_P(SamplerContract, make_refresh_step_and_law_do_not_allocate) {
   }
 }
 
-// Where products of matrices, as Eigen has them, no longer do with the stack.
+// The dimension is so large that Eigen's products of matrices no longer do with the stack.
 TEST_P(SamplerContract, many_parameters_do_not_allocate) {
   if (!test_heap_calls()) GTEST_SKIP() << "sanitizers own the heap";
   constexpr Index kMany = 1000;

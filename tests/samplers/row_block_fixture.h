@@ -41,7 +41,7 @@ class SparseData {
   const double* row(std::size_t i) const { return &rows_[i * layout_.stride()]; }
   const double* base() const { return rows_.data(); }
 
-  // With a last column of ones.
+  // The features with a last column of ones.
   MatrixXd design(std::size_t first, std::size_t last) const {
     const auto rows = static_cast<Index>(last - first);
     MatrixXd x = MatrixXd::Zero(rows, Index{layout_.features()} + 1);

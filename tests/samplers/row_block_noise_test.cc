@@ -32,7 +32,8 @@ ModelConfig numbers(const char* name) {
   return model;
 }
 
-// As crossed_rows(); with Student's t of as many degrees of freedom where the model is of it.
+// Like crossed_rows(); the noise is Student's t of as many degrees of freedom where the model has
+// it.
 SparseData crossed_numbers(const ModelConfig& model, std::size_t rows, double sd) {
   SparseData data(model);
   for (std::size_t i = 0; i < rows; ++i) {
@@ -140,7 +141,7 @@ TEST(RowBlockNoise, LawOfHeavyTailsIsThePosterior) {
   SparseData data = crossed_numbers(model, 1'000, 1);
   data.add({1, kFirst + 1, kFirst + kSecond + 9}, {1, 1, 1}, 1e6);
   const NoiseFound all = noise_found(model, data, data.size(), 80, 10);
-  // To three of its sd of 0.042, and what the rows themselves tell.
+  // It is right to three of its sd of 0.042, and what the rows themselves tell.
   EXPECT_NEAR(all.noise, 1, 0.2);
   noise_variance = all.noise;
   const MatrixXd x = data.design(0, data.size());

@@ -127,7 +127,7 @@ TEST(RowBlockScale, WeightsOfOneAreAsNone) {
   }
 }
 
-// At the ends of what rows may have: w |x| of 10^-12 and of 10^12.
+// The rows are at the ends of what they may have: w |x| of 10^-12 and of 10^12.
 TEST(RowBlockScale, LawIsThePosteriorWhateverRowsWeigh) {
   const std::vector<double> light(kRows, 1e-6);
   expect_law_of(1e-6, light, 1e-4, true);
@@ -137,7 +137,8 @@ TEST(RowBlockScale, LawIsThePosteriorWhateverRowsWeigh) {
   expect_law_of(1e6, heavy, 1e4, true);
 }
 
-// From 10^-6 to 10^6 in one window. The prior is 2,000 sds wide: chains take a hundred passes.
+// Weights go from 10^-6 to 10^6 in one window. The prior is 2,000 sds wide: chains take a hundred
+// passes.
 TEST(RowBlockScale, LawIsThePosteriorOfWeightsOfAllSizes) {
   std::vector<double> weights(kRows);
   for (std::size_t i = 0; i < kRows; ++i) {

@@ -15,7 +15,7 @@ bool takes_offsets(std::string_view name) {
          entry.response != Response::kBinomial;
 }
 
-// Without entry `at`.
+// The vector without entry `at`.
 Vector without(const Vector& v, Index at) {
   Vector out(v.size() - 1);
   out << v.head(at), v.tail(v.size() - at - 1);
@@ -189,7 +189,7 @@ TEST_P(ModelContract, a_weight_is_so_many_equal_rows) {
   EXPECT_LT(relative_difference(variances.squares, outer.diagonal()), 1e-12);
 }
 
-// By central differences of the loss, of weights that are no whole numbers.
+// Compares with central differences of the loss, for weights that are no whole numbers.
 TEST_P(ModelContract, gradient_of_weighted_rows_is_the_derivative_of_their_loss) {
   if (find_model(config.name)->network) GTEST_SKIP() << "counts every row once";
   ModelConfig with = config;

@@ -75,7 +75,7 @@ TEST(RowNoise, IsLearnedFromWhatChainsKeep) {
   EXPECT_NEAR(noise.dispersion().value(), 0.25, 0.25 / 100);
 }
 
-// To the bit, whatever has come and gone meanwhile.
+// The noise is the same to the bit, whatever has come and gone meanwhile.
 TEST(RowNoise, RowsThatGoTakeWhatTheyBrought) {
   const ModelConfig model = model_of("linear", 0);
   const Looks looks(model, 0.3);

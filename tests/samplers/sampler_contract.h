@@ -39,7 +39,7 @@ class SamplerContract : public testing::TestWithParam<std::string_view> {
   // Where a chain is after a few moves.
   Vector path(AnySampler& sampler, const SamplerConfig& config);
   Vector path(const SamplerConfig& config);
-  // Without a law to look at: a walk on the quadratic loss itself.
+  // Walks on the quadratic loss itself, where there is no law to look at.
   void stays_near_the_mode(const SamplerConfig& config, const OwnedEstimates& estimates);
 
   Memory memory;

@@ -214,7 +214,7 @@ TEST_P(SamplerLaw, draws_have_the_exact_stationary_law_and_autocorrelation_time)
   const Matrix sigma = state.topLeftCorner(d, d);
   const double relaxation = problem().relaxation(law);
   const Process process(problem().transition(law), state, d);
-  // As many as that, and more where the slowest mode is not the only slow one.
+  // Steps for kRelaxations relaxations, and more where the slowest mode is not the only slow one.
   const int steps = static_cast<int>(std::ceil(std::max(
       kRelaxations * relaxation, expected_kl(process, kChains) / (0.33 * kLargestThreshold))));
   const int waiting = law.momentum == 0 ? 0 : static_cast<int>(20 * relaxation);

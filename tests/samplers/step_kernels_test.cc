@@ -87,7 +87,8 @@ TEST(ColumnKernels, StepsAreThoseOfTheEquations) {
   }
 }
 
-// As logistic_at() has it, from where the curvature is 1/4 to where a residual is next to nothing.
+// The row is what logistic_at() gives, from where the curvature is 1/4 to where a residual is next
+// to nothing.
 TEST_P(StepKernelsTest, ALogisticRowIsAsInDoublePrecision) {
   const std::uint32_t chains = GetParam();
   constexpr double kMore = 0.3;

@@ -20,7 +20,7 @@ void expect_gradient(const Target& target, double spread) {
   }
 }
 
-// Over a grid of +- `reach` in two dimensions.
+// Expects the moments that a grid of +- `reach` in two dimensions gives.
 template <class Target>
 void expect_moments(const Target& target, double reach) {
   constexpr int kCells = 600;

@@ -144,8 +144,8 @@ TEST(Santa, refinement_alone_is_an_optimiser) {
   EXPECT_NEAR(end, 2.22, 0.1);
 }
 
-// For networks whose D x D numbers do not fit: with a step of its own nothing else is read of A and
-// C.
+// Networks need this, as their D x D numbers do not fit: with a step of its own nothing else is
+// read of A and C.
 TEST(GivenStep, diagonals_alone_do_the_same_as_matrices) {
   const OwnedEstimates full{Vector::LinSpaced(3, 1, 3).asDiagonal(),
                             Vector::LinSpaced(3, 2, 4).asDiagonal(), 500, 10};

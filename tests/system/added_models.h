@@ -44,8 +44,8 @@ inline ProgramRun model(const ChildDaemon& daemon, std::vector<std::string> argu
   return run_program(WINDHOVER_PROGRAM, std::move(arguments));
 }
 
-// As much as the model was and has: its rows and the mean that it predicts for x = 1. Once burn-in
-// has ended that is the same to 1e-9, however far the learner has come with its draws.
+// What tells whether a model is the same: its rows and the mean that it predicts for x = 1. Once
+// burn-in has ended that is the same to 1e-9, however far the learner has come with its draws.
 struct Answered {
   std::uint64_t head = 0;
   double mean = 0;

@@ -100,7 +100,7 @@ TEST(AddedModelsFaults, ARemovalThatCannotBeWrittenDownIsRefused) {
     return content_of(clicks.configuration.path("log")).find("model_refused model=clicks") !=
            std::string::npos;
   }));
-  // Nor does it come back as something else.
+  // It does not come back as something else.
   clicks.daemon->stop(SIGKILL);
   clicks.start();
   EXPECT_TRUE(is_unknown(*clicks.daemon, "clicks"));

@@ -265,7 +265,7 @@ TEST(HeapCalls, HttpOnAndNobodyAsking_None) {
   const std::vector<double> x(kFeatures, 0.1);
   const std::vector<double> y = {1};
   v1::StatusResult status;
-  // Until it has been up for two seconds.
+  // The server is asked until it has been up for two seconds.
   while (status.uptime_ns() < 2'000'000'000) {
     ASSERT_EQ(client.observe({x, y, {}, {}}), Status::kOk) << client.error_text();
     ASSERT_EQ(client.status(status), Status::kOk) << client.error_text();

@@ -168,7 +168,7 @@ TEST(Monitoring, PrometheusScrapesADaemonAtWork) {
   const json targets = prometheus.ask("targets");
   ASSERT_EQ(targets.at("activeTargets").size(), 1U);
   EXPECT_EQ(targets.at("activeTargets")[0].at("lastError"), "");
-  // As OpenMetrics, with the types that we give.
+  // Prometheus has read OpenMetrics, with the types that we give.
   const json metadata = prometheus.ask("metadata?metric=windhover_build");
   ASSERT_TRUE(metadata.contains("windhover_build")) << metadata;
   EXPECT_EQ(metadata.at("windhover_build")[0].at("type"), "info");

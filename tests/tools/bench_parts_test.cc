@@ -85,7 +85,7 @@ TEST(LearningEngine, TakesInTheRowsOfAStream) {
   EXPECT_GT(learning.count(RuntimeCounter::kPasses), 0U);
 }
 
-// As a client's rows: a server tells those it has judged already.
+// The rows are like a client's: a server recognises those that it has judged already.
 TEST(FrameSource, SendsEachConnectionsRowsAsAProducerOfItsOwn) {
   ServedEngine served(served_config({}, 5));
   const FrameSource source(served.observe_address(),

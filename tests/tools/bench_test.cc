@@ -42,7 +42,7 @@ TEST(Bench, RefusesOptionsOutsideTheirRange) {
   EXPECT_THROW((void)exit_code({"speed"}), UserError);
 }
 
-// Before anything is measured.
+// They are refused before anything is measured.
 TEST(Bench, RefusesOptionsThatItsSuiteDoesNotRead) {
   EXPECT_TRUE(
       says(refusal_of([] {
@@ -70,7 +70,7 @@ TEST(Bench, RefusesToCompareWithWhatIsNoResult) {
   for (const char* content : {"", "[1", "{}", "{\"suite\": 1, \"runs\": [{}]}"}) {
     const std::string path = file_with("old.json", content);
     EXPECT_TRUE(says(refusal_of([&] { (void)read_result(path); }), "is not what")) << content;
-    // Before anything is measured.
+    // The file is refused before anything is measured.
     EXPECT_THROW((void)exit_code({"soak", "--compare", path}), UserError);
   }
 }
@@ -107,7 +107,7 @@ TEST(BenchCompare, RefusesResultsOfOtherOptionsAndMarksOtherMachines) {
   EXPECT_TRUE(says(text_of_ratios(before, after), "processor: slow -> fast"));
   before["options"]["chains"] = 8;
   EXPECT_TRUE(says(refusal_of([&] { (void)ratios(before, after); }), "chains was 8, now 4"));
-  // Before anything is measured.
+  // It is refused before anything is measured.
   const std::string path = file_with("old.json", before.dump());
   EXPECT_TRUE(says(refusal_of([&] {
                      (void)exit_code({"ingest", "--compare", path});

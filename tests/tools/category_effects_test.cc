@@ -124,7 +124,7 @@ TEST(CategoryEffects, OfClassesAreThoseOfAModelWithColumnsForAllButTheReference)
 
 class EffectsOfAServer : public ::testing::TestWithParam<bool> {};
 
-// Against the whole covariance, which the questions of `compare` find out.
+// Compares with the whole covariance, which the questions of `compare` find out.
 TEST_P(EffectsOfAServer, AreThoseOfItsCovariance) {
   const std::string path = schema_file(GetParam());
   const Schema schema = Schema::from_file(path);

@@ -30,8 +30,8 @@ std::optional<std::size_t> first_alarm(Detector detector, std::size_t change, st
   return std::nullopt;
 }
 
-// By its bound with delta = 0.002: parts of 1,000 and m numbers with variance 0.03, 0.4 apart, are
-// told from one another from m = 25 on, and it looks every 32 numbers.
+// ADWIN's bound with delta = 0.002 tells parts of 1,000 and m numbers with variance 0.03, 0.4
+// apart, from one another from m = 25 on, and it looks every 32 numbers.
 TEST(ChangeDetectors, AdwinTellsAJumpAtItsNextLook) {
   const auto alarm = first_alarm(Adwin(), 1000, 2000);
   ASSERT_TRUE(alarm);

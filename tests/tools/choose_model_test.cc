@@ -94,7 +94,7 @@ TEST(ChooseModel, PricesThatAreOffByFactorsAreLogNormal) {
   EXPECT_TRUE(says(prices.target_note, "better than linear; --model linear insists on that"));
   EXPECT_TRUE(says(prices.target_note, prices.target_hint));
   EXPECT_NE(prices.target_hint, "");
-  // As who names it has it.
+  // Naming the model gives the same schema.
   const Inspection named = found(rows_of(600, 1, price), {.target = "y", .model = "log-normal"});
   EXPECT_EQ(prices.schema.to_toml(), named.schema.to_toml());
 }
@@ -197,7 +197,7 @@ TEST(ChooseModel, NoLogNormalWhereANumberIsNotAboveZero) {
     EXPECT_EQ(model_of(with), "linear") << other;
     EXPECT_FALSE(says(with.target_note, "log-normal")) << other;
   }
-  // Nor where it is not among the rows that are drawn.
+  // The 0 is seen also where it is not among the rows that are drawn.
   for (const std::size_t row : {100U, 3'000U, 6'000U, 7'900U}) {
     Rows many = rows_of(8'000, 1, price);
     many[row].y = 0;

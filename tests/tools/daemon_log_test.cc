@@ -123,7 +123,7 @@ TEST(DaemonLog, DropsWhatNobodyTakesAndCountsIt) {
   EXPECT_TRUE(got.ends_with('\n'));
 }
 
-// Also the longest line there can be.
+// The longest line that there can be makes none either.
 TEST(DaemonLog, MakesNoHeapCallOnceItIsThere) {
   const std::string path = path_of("heap.log");
   DaemonLog log({LogFormat::kJson, LogLevel::kInfo, path});

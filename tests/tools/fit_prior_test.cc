@@ -80,7 +80,7 @@ TEST(Fit, StandardisesNumbersAndLeavesCategoriesAsTheyAre) {
   o.standardize = false;
   const auto raw = fit(o);
   EXPECT_NEAR(unit_of(raw["parameters"][0], 4), 1, 1e-9);
-  // By a schema numbers enter as it says.
+  // With a schema numbers enter as it says.
   o.schema = file_with("fit_towns.toml", inspect(o.path, o.data).schema.to_toml());
   o.data = {};
   o.standardize = false;

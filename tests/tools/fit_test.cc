@@ -228,7 +228,8 @@ TEST(Fit, LearnsThePriorPrecisionAndMeasuresAgainstThePosteriorUnderIt) {
   const auto one = fit(o);
   ASSERT_EQ(one["prior_precision"].size(), 1U);
   EXPECT_EQ(one["prior_precision"][0]["group"], "all");
-  // That of the standardised feature, and of the feature as it comes: sd(sin) is the root of 1/2.
+  // One precision is of the standardised feature, the other of the feature as it comes: sd(sin) is
+  // the root of 1/2.
   EXPECT_NEAR(one["parameters"][0]["prior_precision"].get<double>() /
                   one["prior_precision"][0]["precision"].get<double>(),
               0.5, 1e-3);

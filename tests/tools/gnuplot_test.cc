@@ -108,7 +108,7 @@ TEST(DrawIntervals, LeavesNothingBehindWhereThereIsNoGnuplot) {
   EXPECT_FALSE(std::filesystem::exists(path + ".new"));
 }
 
-// Where there is gnuplot.
+// Needs gnuplot.
 TEST(RunGnuplot, DrawsTicsWithAPercentSign) {
   if (std::system("command -v gnuplot >/dev/null") != 0) GTEST_SKIP() << "gnuplot is not installed";
   const std::string svg = path_of("percent.svg");

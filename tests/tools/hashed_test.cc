@@ -30,7 +30,7 @@ std::string hash_feature(const std::string& fields, const std::string& more = ""
   return "[[feature]]\nhash = [" + fields + "]\nbuckets = 1000\n" + more;
 }
 
-// By the library of xxhash.com itself, of the bytes 6:origin3:ORD and so on.
+// The hashes come from the library of xxhash.com itself, of the bytes 6:origin3:ORD and so on.
 TEST(HashedKey, IsXxh3OfNamesAndTextsWithTheirLengths) {
   EXPECT_EQ(hash_of({"origin", "ORD"}), 0x353931ceca7037c5U);
   EXPECT_EQ(hash_of({"origin", "ORD", "carrier", "AA"}), 0x8e88e8ff3727b0beU);

@@ -49,7 +49,7 @@ TEST(HeapCounter, CountsOtherThreads) {
   EXPECT_GE(*heap_calls() - before, 8000U);
 }
 
-// Also while it is at it: nothing has to be taken off that is not known yet.
+// It is left out also while it runs: nothing that is not known yet has to be subtracted.
 TEST(HeapCounter, LeavesOutAThreadThatAsksForIt) {
   std::atomic<bool> left_out{false};
   std::atomic<bool> done{false};

@@ -65,7 +65,7 @@ TEST(InspectAmounts, HaveOneSignForThousandsAndTheOtherForDecimals) {
   EXPECT_EQ(data.features, (Numbers{1234, 2345.5, 900}));
   const std::string europe = "x;y\n1.234;5,5\n2.345,5;6\n900;9\n";
   EXPECT_EQ(inspected("europe.csv", europe).schema.parts().numbers, (NumberForm{',', true}));
-  // Not for another, which may be prices of fuel.
+  // Groups of three in one column do not explain another, which may be prices of fuel.
   EXPECT_TRUE(says(refused("lat;y\n52.520083;1,749\n48.1;1,659\n50.2;1,701\n"),
                    "line 2, column y: \"1,749\" may have"));
   EXPECT_TRUE(says(refused("x;y\n3.582;0,98\n2.345;0,5\n1.234;0,1\n"), "column x: \"3.582\""));

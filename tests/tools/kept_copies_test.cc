@@ -39,7 +39,7 @@ TEST(Backup, IsServedAsTheOriginalWas) {
   EXPECT_TRUE(eventually([&] { return life.engine().head() == 3'000; }));
   EXPECT_EQ(next_of(life, 7), 2'000U);
   EXPECT_EQ(next_of(life, 8), 1'000U);
-  // And goes on.
+  // The stream goes on.
   send_rows(life, 8, 1'000, 100);
   EXPECT_EQ(life.engine().head(), 3'100U);
 }

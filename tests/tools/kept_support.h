@@ -51,7 +51,8 @@ inline std::uint64_t next_of(ServerLife& life, std::uint64_t producer) {
   return standing(life, producer).next();
 }
 
-// In the middle of the first payload that holds the bits of `value` in a segment of the log.
+// Calls flip() in the middle of the first payload that holds the bits of `value` in a segment of
+// the log.
 inline void flip_in_log(const std::string& folder, double value, std::size_t occurrence) {
   std::string bits(sizeof value, '\0');
   std::memcpy(bits.data(), &value, sizeof value);

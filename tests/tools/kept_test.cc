@@ -153,7 +153,7 @@ TEST(ExportRows, NamesOfTheSchema) {
                    "is another schema than that of the log"));
 }
 
-// Beside the target, and learned again after a restart.
+// Trials stand beside the target, and are learned again after a restart.
 TEST(ExportRows, TrialsOfABinomialModel) {
   const std::string path = temporary_path("trials");
   EngineConfig engine = engine_on_disk();

@@ -37,7 +37,7 @@ class ModelFolders : public ::testing::Test {
     std::ifstream in(data_ + "/" + file);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  // As the next start does: the models that are listed then.
+  // Puts right what the next start would; the models that are listed then.
   Names put_right() {
     told_.clear();
     EXPECT_TRUE(ModelFolder::put_right(data_, told_).empty());
@@ -196,7 +196,7 @@ TEST_F(ModelFolders, WhatAProcessLeftThatEndedInBetweenIsPutRight) {
   EXPECT_EQ(put_right(), Names{"old"});
   EXPECT_EQ(all(), before);
   EXPECT_TRUE(told_of(".old.gone"));
-  // Before the list was written: the one before is back.
+  // The process ended before the list was written: the model before is back.
   fs::rename(data_ + "/old", data_ + "/.old.before");
   fs::create_directories(data_ + "/old");
   write("old/segment-0000", kZeros);

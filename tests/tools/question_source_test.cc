@@ -1,4 +1,4 @@
-// That the load generator is an open loop: what a server does late counts from when it was due.
+// The load generator is an open loop: what a server does late counts from when it was due.
 #include "windhover/tools/bench/question_source.h"
 
 #include <gtest/gtest.h>

@@ -72,7 +72,7 @@ class AnswerQuestions : public ::testing::TestWithParam<bool> {  // sparse or de
     EXPECT_TRUE(has_learned());
   }
 
-  // Until the answers stand on all rows; a minute is only for a machine that is very slow.
+  // Waits until the answers stand on all rows; a minute is only for a machine that is very slow.
   bool has_learned() {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     std::vector<ParameterSummary> parameters;

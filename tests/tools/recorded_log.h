@@ -23,7 +23,7 @@ class RecordedLog {
 
   DaemonLog& log() { return log_; }
 
-  // Those since this was last asked.
+  // The lines since this was last asked.
   std::vector<std::string> lines() {
     log_.drain();
     std::ifstream file(path_);

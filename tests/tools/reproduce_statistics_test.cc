@@ -95,7 +95,7 @@ TEST(ReproduceReport, PrintsThePapersFiguresAsPrinted) {
   EXPECT_TRUE(says(report.page({}), "| \\|mean\\| | 1 | 1 | Table 1 |"));
 }
 
-// Which columns of its data a series is drawn from, and what is drawn beside it.
+// A script says which columns of its data a series is drawn from, and what is drawn beside it.
 TEST(ReproducePlot, DrawsErrorsNamesAndTics) {
   Panel panel{.title = "", .x_label = "", .y_label = "", .log_y = true};
   panel.y_tics = {1, 1.5};
@@ -270,7 +270,7 @@ TEST(ReproduceCrossover, IsWhereTheLeadPassesOne) {
   const std::vector<double> errors = {0.01, 0.02, 0.03};
   const Crossover between = crossover_of(sizes, {0.01, 0.1, 10}, errors);
   EXPECT_NEAR(between.rows, std::sqrt(1000.0 * 10'000), 1e-6);
-  // By how much it moves with either lead.
+  // The error is how much the crossing moves with either lead.
   const double less = crossover_of(sizes, {0.01, 0.1 * 1.0002, 10}, errors).rows;
   const double more = crossover_of(sizes, {0.01, 0.1, 10 * 1.0003}, errors).rows;
   EXPECT_NEAR(between.mcse, 100 * std::hypot(less - between.rows, more - between.rows),

@@ -29,7 +29,7 @@ TEST(Schema, AnExposureIsTheOffsetsExponential) {
   }
   const Schema added = parsed(replaced(kVisits, "exposure", "offset"));
   EXPECT_EQ(added.encode({{"x", "3"}, {"hours", "-8"}}).offset, -8.0);
-  // Both give a row another meaning.
+  // Leaving the exposure out, or making it an offset, gives a row another meaning.
   const Schema none = parsed(replaced(kVisits, "exposure = \"hours\"\n", ""));
   EXPECT_NE(schema.fingerprint(), none.fingerprint());
   EXPECT_NE(schema.fingerprint(), added.fingerprint());
@@ -42,7 +42,7 @@ TEST(Schema, AnExposureIsTheOffsetsExponential) {
   EXPECT_THROW(parsed(replaced(kVisits, "\"count\"", "\"count\"\nmodel = \"linear\"")), UserError);
 }
 
-// As the server would refuse it, without a word of line, column or value.
+// The server would refuse it too, without a word of line, column or value.
 TEST(Schema, ANumberThatNoRowMayHaveIsSaidWithItsLineColumnAndText) {
   const char* const kTwo =
       "target = \"y\"\ntarget_kind = \"number\"\nmissing = \"skip\"\n"

@@ -39,7 +39,7 @@ class LivePipe {
  public:
   explicit LivePipe(const std::string& name) : path_(path_of(name)) {
     EXPECT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-    // Also for reading, so that opening it does not wait for the reader.
+    // The pipe is opened for reading too, so that opening it does not wait for the reader.
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CLOEXEC);
   }
   ~LivePipe() {

@@ -58,7 +58,7 @@ TEST(Table, QuotesAmidTextAreLetters) {
   EXPECT_EQ(rows, (Names{"5\" pipe", "so \"called\" pipe", "x\ny", "z \"q\"\nw"}));
 }
 
-// Where they swallow the rows below, before or behind a quote amid the text, or up to the end.
+// Such quotes swallow the rows below, before or behind a quote amid the text, or up to the end.
 TEST(Table, QuotesThatSwallowRowsAreRefused) {
   for (const char* rows :
        {"2\t\"two\n3\tthree\n4\tsay \"four\" x\n5\ty\"\n",

@@ -30,7 +30,7 @@ CheckpointFacts facts_of(std::uint64_t n) {
   return {.instance = 5, .frames = 10 * n, .head = 100 * n, .fingerprint = 6, .time_ns = -7};
 }
 
-// In pieces of odd sizes.
+// Writes a checkpoint in pieces of odd sizes.
 Status put(CheckpointStore& store, std::uint64_t n) {
   const Bytes body = body_of(n);
   if (const Status status = store.begin(facts_of(n)); !ok(status)) return status;
@@ -44,7 +44,7 @@ class CheckpointStoreTest : public ::testing::Test {
  protected:
   CheckpointStore open(Folder& folder) { return CheckpointStore::open(folder, buffer_).value(); }
 
-  // Which one it is, by its body too; 0 when it is none of ours.
+  // The number of the newest checkpoint, checked by its body too; 0 when it is none of ours.
   std::uint64_t newest(CheckpointStore& store) {
     Result<CheckpointReader> opened = store.open_newest();
     if (!opened.ok()) return 0;

@@ -20,7 +20,7 @@ class HardLife {
  public:
   explicit HardLife(std::uint64_t seed) : random_(seed) {}
 
-  // From a start to a power cut or a kill at any change of the disk.
+  // Lives from a start to a power cut or a kill at any change of the disk.
   void live() {
     recording_.stop_after(recording_.changes() + below(below(4) == 0 ? 60 : 25));
     if (below(3) == 0) faulty_.fail(Call::kSync, below(12), EIO, 1 + below(3));

@@ -90,7 +90,7 @@ struct OpenWriter {
     if (windhover::ok(status)) std::copy(payload.begin(), payload.end(), room.begin());
     return status;
   }
-  // That many frames, one commit for each `a_commit`.
+  // Writes that many frames, one commit for each `a_commit`.
   Status write(std::uint64_t frames, std::uint64_t a_commit = 1) {
     for (std::uint64_t i = 0; i < frames; ++i) {
       if (const Status added = add_next(); !windhover::ok(added)) return added;

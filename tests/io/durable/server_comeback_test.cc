@@ -69,7 +69,7 @@ class ServerComeback : public ::testing::Test {
   std::uint64_t rows_ = 0;
 };
 
-// At each change that a start makes, several starts in a row.
+// Starts are stopped at each change that they make, several starts in a row.
 TEST_F(ServerComeback, StartsStoppedAnywhereInARowLoseNothing) {
   std::uint64_t stopped = 0;
   for (std::uint64_t at = 0;; ++at) {
@@ -92,7 +92,7 @@ TEST_F(ServerComeback, StartsStoppedAnywhereInARowLoseNothing) {
   EXPECT_GE(stopped, 15U);
 }
 
-// At every commit that it reads again, several lives in a row.
+// Lives end at every commit that they read again, several lives in a row.
 TEST_F(ServerComeback, LivesThatEndWhileTheyReadAgainLoseNothing) {
   std::uint64_t partly = 0;
   for (std::uint64_t commits = 0; commits < kHalf; ++commits) {

@@ -31,7 +31,7 @@ std::uint64_t visit(ServerLife& life, std::size_t rows) {
   return client.producer().producer();
 }
 
-// From the log alone, and from a checkpoint and the log after it.
+// The server starts from the log alone, and from a checkpoint and the log after it.
 TEST(ServerDrawnProducers, ARestartForgetsDrawnProducersInTheOrderOfTheirLastRows) {
   for (const std::size_t checkpoint_after : {0U, 5U, 8U}) {
     ServerConfig config = server_on_disk(new_folder());

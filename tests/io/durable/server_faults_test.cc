@@ -17,7 +17,7 @@ class ServerFaults : public ::testing::Test {
  protected:
   ServerConfig config() { return small_log_on_disk(&faulty_); }
 
-  // Until everything that was sent is acknowledged.
+  // Waits until everything that was sent is acknowledged.
   void settle(StreamSender& sender) {
     ASSERT_EQ(sender.client().wait_acknowledged(), Status::kOk) << sender.client().error_text();
   }
@@ -46,7 +46,8 @@ class ServerFaults : public ::testing::Test {
   FaultyFolder faulty_{disk_};
 };
 
-// For each call and each error: frames wait while it lasts, and it is said what they wait for.
+// Each call fails with each error: frames wait while it lasts, and the server says what they wait
+// for.
 TEST_F(ServerFaults, NothingIsAcknowledgedWhileCommitsFailAndAllGoesOnAfterwards) {
   std::uint64_t next = 0;
   for (const Call call : {Call::kWrite, Call::kSync}) {

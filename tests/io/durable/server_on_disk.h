@@ -102,8 +102,8 @@ class ServerLife {
   Engine& engine() { return *engine_; }
   SteppedClock& clock() { return clock_; }
 
-  // Until all rows are in an answer, chains have made draws of it, and the learner has nothing more
-  // to do: the first such answer may be of a refresh that the next one betters.
+  // Waits until all rows are in an answer, chains have made draws of it, and the learner has
+  // nothing more to do: the first such answer may be of a refresh that the next one betters.
   std::vector<ParameterSummary> settled(std::uint64_t rows) {
     Client client;
     EXPECT_EQ(client.connect(query()), Status::kOk) << client.error_text();

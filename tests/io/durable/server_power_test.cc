@@ -35,7 +35,7 @@ class HardServer {
  public:
   HardServer(std::uint64_t seed, Met& met) : random_(seed), met_(met) {}
 
-  // From a start to a cut or a kill at any change of the disk.
+  // Lives from a start to a cut or a kill at any change of the disk.
   void live() {
     // What a killed process leaves in the page cache is there for sure only when a start has
     // succeeded.
@@ -91,8 +91,8 @@ class HardServer {
     history_ = std::move(found);
   }
 
-  // Until the disk stops or a commit fails, and no more than the log holds, where all is found
-  // again.
+  // Sends until the disk stops or a commit fails, and no more than the log holds, where all is
+  // found again.
   void send(ServerLife& life, std::deque<StreamSender>& senders) {
     for (std::uint64_t p = 1; p <= kStreams; ++p) {
       const std::uint64_t next = history_.next(p);

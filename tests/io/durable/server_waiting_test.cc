@@ -101,7 +101,7 @@ TEST_F(ServerPeers, OneThatIsResetWhileItsQuestionWaitsForTheDiskKeepsNoPlace) {
   expect_row_is_kept(life, faulty_);
 }
 
-// With and without a question behind its row: the connection's end is seen in other ways.
+// It closes with and without a question behind its row: its end is seen in different ways.
 TEST_F(ServerPeers, OneThatClosesWhileItsRowWaitsForTheDiskKeepsItsPlaceNoLongerThanASilentOne) {
   one_place_.wait_timeout = hours(1'000);  // however often it is waited below
   for (const bool question : {false, true}) {

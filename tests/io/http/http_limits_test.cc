@@ -197,7 +197,7 @@ TEST(HttpLimits, WhatIsTurnedAwayIsPaidFor) {
   EXPECT_NEAR(seconds, seconds_of(request.size()), 1);
 }
 
-// Which are answered at any time.
+// Signs of life are answered at any time.
 TEST(HttpLimits, SignsOfLifeHaveNoBodyAndTheirHeadsArePaidFor) {
   for (const std::string path : {"/healthz", "/readyz"}) {
     const std::string get = "GET " + path + " HTTP/1.1\r\n";
@@ -270,8 +270,8 @@ TEST(HttpMeters, WhoIsWithoutLimitsIsNotRemembered) {
   EXPECT_EQ(meters.wait_ns(request, kSecond), 0);
 }
 
-// Over sockets: by who asks, over all its connections, and as the file is now. A byte a second is
-// so little that the first request is paid for in minutes.
+// Over sockets limits count by who asks, over all its connections, and as the file is now. A byte a
+// second is so little that the first request is paid for in minutes.
 TEST(HttpLimits, AreThoseOfTheIdentityOverAllItsConnections) {
   const auto line = [](const std::string& name, const std::string& limits) {
     std::string text = token_line(name, "query,observe");

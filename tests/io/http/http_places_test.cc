@@ -74,7 +74,7 @@ TEST(HttpPlaces, AnIdentityHasAsManyAsItMay) {
   for (int i = 0; i < 4; ++i) EXPECT_TRUE(comes("ada"));
 }
 
-// As those of a browser, or of a pool.
+// The connections are like those of a browser, or of a pool.
 TEST(HttpPlaces, OneThatIsLeftOpenGivesWayToTheNextOfTheSame) {
   const std::string file = write_identities(
       "http_idle", line("ada", "query", " connections=2") + line("eve", "query", ""));

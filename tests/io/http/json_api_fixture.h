@@ -35,7 +35,7 @@ struct Served {
                   const EngineConfig& engine = http_engine())
       : server(config, engine), peer("127.0.0.1:" + std::to_string(server.server().http().port)) {}
 
-  // With rows learned and no row on its way, so that two answers are of one snapshot.
+  // Sends rows and waits until all are learned, so that two answers are of one snapshot.
   void learn(Client& client) {
     ASSERT_EQ(client.connect(server.observe_address()), Status::kOk) << client.error_text();
     ASSERT_EQ(client.observe(TestRows(2000).rows()), Status::kOk) << client.error_text();

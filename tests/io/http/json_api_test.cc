@@ -48,7 +48,7 @@ TEST(JsonApi, PredictionsAreThoseOfTheSocket) {
     ASSERT_EQ(prediction["exceedance"].size(), 1U);
     EXPECT_EQ(number(prediction["exceedance"][0]), expected[i].exceedance[0]);
   }
-  // Also with the other names that the mapping allows.
+  // The mapping allows other names too.
   const json camel = {{"rows", 2}, {"featuresF64", x}};
   EXPECT_EQ(served.post("/v1/predict", camel).status, 200);
 }

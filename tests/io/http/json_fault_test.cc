@@ -54,7 +54,7 @@ struct Served {
 
 using Faults = std::vector<std::string>;
 
-// With one change, of a good question of two rows.
+// A good question of two rows with one change.
 json question(const json& change) {
   json q = {{"rows", 2}, {"features_f64", {1, 2, 3, 4, 5, 6}}};
   q.update(change);

@@ -49,7 +49,7 @@ export class Daemon {
     await this.ended;
   }
 
-  // After it has ended, on the same port.
+  // Starts it again on the same port after it has ended.
   again() {
     return Daemon.start(this.words, Number(this.address.split(":").at(-1)));
   }

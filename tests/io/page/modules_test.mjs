@@ -177,7 +177,7 @@ test("parameters have the names and units of their columns", () => {
   const network = new Columns({ features: 4, dimension: 31 }, schema);
   assert.equal(network.parameters[30].name, "theta30");
   assert.ok(network.network && !columns.network);
-  // As many as softmax would have.
+  // The network has as many parameters as softmax would have.
   const weights = new Columns({ features: 4, dimension: 10, classes: 3, network: true }, schema);
   assert.deepEqual(weights.parameters.map((p) => p.name), Array.from({ length: 10 }, (_, i) => `theta${i}`));
 });

@@ -213,7 +213,7 @@ test("shows the model that is chosen, and the one that the address names", async
   await text(page, "#coefficients-note", /logarithm/);
   await text(page, "#whatif-now", /90 % of outcomes between/);
   await page.locator('#whatif-chart[aria-label^="Probabilities of the counts"]').waitFor();
-  // Also of a row whose quantiles are the same whole numbers.
+  // A row whose quantiles are the same whole numbers is asked for too.
   const asked = page.waitForRequest((request) => {
     const body = request.method() === "POST" ? request.postDataJSON() : {};
     return body.thresholds?.length > 0 && body.features_f64[0] === 0.001;

@@ -319,7 +319,7 @@ def test_what_becomes_of_surprising_rows_is_said_by_name():
         engine.wait()
         engine.observe(X[1500:], y[1500:])
         engine.wait()
-        # Without it one row of a million would move the intercept by 500.
+        # Without the limit one row of a million would move the intercept by 500.
         assert abs(engine.posterior().mean[-1]) < 1
     with pytest.raises(windhover.InvalidInput, match="surprising_rows='drop': one of keep"):
         windhover.Engine(3, surprising_rows="drop")

@@ -20,7 +20,7 @@ namespace {
 using testing::OneCertificate;
 using testing::TalkativeClient;
 
-// Both ends over TCP, with as little room between as the kernel gives.
+// Both ends of a TCP connection, with as little room between as the kernel gives.
 std::array<int, 2> narrow_connection() {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

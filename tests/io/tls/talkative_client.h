@@ -84,7 +84,7 @@ class TalkativeClient {
     EXPECT_EQ(SSL_do_handshake(connection_), -1);
   }
   std::size_t unsent() const { return BIO_ctrl_pending(out_); }
-  // As much as the socket takes.
+  // Sends as much as the socket takes.
   std::size_t send() {
     std::vector<char> bytes(unsent());
     BIO_read(out_, bytes.data(), static_cast<int>(bytes.size()));

@@ -30,7 +30,7 @@ class TlsChannelTest : public ::testing::Test {
     for (const int end : ends_) ::close(end);
   }
   TlsResult read() { return channel_.read(room_); }
-  // As often as there is more.
+  // Reads as often as there is more.
   TlsResult read_on() {
     TlsResult result = read();
     while (result.end == TlsEnd::kWaitRead && unread() > 0) result = read();
@@ -97,7 +97,7 @@ TEST_F(TlsChannelTest, ALookTakesSoMuchOfTheSocketAndNoMore) {
   EXPECT_EQ(read().end, TlsEnd::kWaitRead);
 }
 
-// With new keys between, a record's worth is read ahead once, and then little at a time.
+// With new keys between messages a record's worth is read ahead once, and then little at a time.
 TEST_F(TlsChannelTest, ALookIsShorterWhereThereAreMessages) {
   TalkativeClient client(ends_[1], TLS1_3_VERSION);
   client.begin([&] { return read(); });

@@ -284,7 +284,7 @@ TEST(Tls, EveryPrefixOfAHandshakeAndGarbageEndInOrder) {
     }
     RawPeer peer(server.observe_address());
     ASSERT_TRUE(peer.connected());
-    // In pieces.
+    // The bytes come in two pieces.
     const std::size_t half = random() % bytes.size();
     peer.send(std::string_view(bytes).substr(0, half));
     peer.send(std::string_view(bytes).substr(half));
