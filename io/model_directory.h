@@ -18,8 +18,8 @@ constexpr bool about_models(RequestKind kind) noexcept {
          kind == RequestKind::kHostModel;
 }
 
-// Each writes one response, of at most kStatusReplyBound bytes, and returns its bytes. Of models
-// that `rights` has no role on nothing is told, nor that there are any.
+// Each writes one response, of at most kStatusReplyBound bytes, and returns its bytes. Models that
+// `rights` has no role on are left out, without a word that there are any.
 std::size_t list_models(std::uint64_t id, const ListModelsQuery& query,
                         const ConversationContext& context, const PeerRights& rights,
                         std::span<std::byte> out) noexcept;

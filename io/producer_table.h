@@ -50,8 +50,8 @@ class ProducerClaims {
 };
 
 // A fixed number of producers. One that a row has been judged of is not forgotten while the history
-// lives: it could come back and have its rows stored twice. Of passing ones that nobody speaks for
-// the one that fell silent first makes room where there is none. Who speaks for a producer is
+// lives: it could come back and have its rows stored twice. Where there is no room, the passing one
+// that nobody speaks for and that fell silent first makes some. Who speaks for a producer is
 // another matter: a connection may hold so many, and loses one by silence; a passing one, whose
 // number nobody else knows, at once to the connection that comes after it. A sixteenth of the
 // places is kept for passing ones.

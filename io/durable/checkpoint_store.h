@@ -58,8 +58,8 @@ class CheckpointStore {
 
   // Opens the newest whose every byte is good (read twice: once to verify, once to use it; the
   // second time from the page cache). The others are marked in entries(), with why. kUnavailable:
-  // there is none; the number says how many were passed over. The reader uses the store's buffer:
-  // it is done with before the next begin() or open.
+  // there is none; the number says how many were skipped. The reader uses the store's buffer: it is
+  // done with before the next begin() or open.
   Result<CheckpointReader> open_newest() noexcept;
   // One by its number, verified.
   Result<CheckpointReader> open_one(std::uint64_t number) noexcept;

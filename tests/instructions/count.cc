@@ -124,7 +124,8 @@ int row_block_row(bool weights) {
   return 500;
 }
 
-// A prediction from 64 draws of 32 columns. Of few rows: chains at rest make many passes over them.
+// A prediction from 64 draws of 32 columns. There are few rows: chains at rest make many passes
+// over them.
 int row_block_prediction() {
   constexpr std::uint64_t kRows = 100;
   const SparseRows rows(4'096, 32, kRows, ColumnLaw::kEven, false);

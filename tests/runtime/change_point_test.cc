@@ -64,7 +64,7 @@ TEST(ChangePoint, FindsAStepOfALongSeries) {
   }
 }
 
-// Moving averages of 30 numbers: independent ones of their variance would differ by 20 and more. Of
+// Moving averages of 30 numbers: independent ones of their variance would differ by 20 and more. In
 // 2,000 such series of 20,000 numbers 9 had a contrast above 4.4, the largest 5.6.
 TEST(ChangePoint, NumbersThatDependOnOneAnotherAreNoChange) {
   for (const std::uint64_t seed : {5U, 6U, 7U, 8U, 9U, 10U}) {

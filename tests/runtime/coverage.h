@@ -33,8 +33,8 @@ enum class Noise {
 
 Data replication_data(std::uint64_t seed, Noise noise, Index rows);
 
-// What an engine says at the end of a replication, of which 50 rows came at a time, the learner
-// keeping up. Of `config` the seed, the noise variance, the prior and the chains are set here.
+// What an engine says at the end of a replication, in which 50 rows came at a time, the learner
+// keeping up. The seed, the noise variance, the prior and the chains of `config` are set here.
 struct Replication {
   std::vector<ParameterSummary> parameters;
   RowMatrix draws;

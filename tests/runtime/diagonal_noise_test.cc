@@ -60,7 +60,8 @@ TEST_P(DiagonalNoise, ChainsAreThoseOfTheFullEstimate) {
   }
 }
 
-// What takes the whole of C is NaN from the first answer on, and everything else is as ever.
+// What takes the whole of C is NaN from the first answer on, and everything else is as with the
+// full matrix.
 TEST_P(DiagonalNoise, WhatTakesTheFullMatrixIsNanAndTheRestIsNot) {
   TestEngine engine(config(NoiseStructure::kDiagonal));
   Provenance p;

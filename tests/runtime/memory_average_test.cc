@@ -83,9 +83,9 @@ TEST(MemoryAverage, IsOfAnswersAlone) {
 }
 
 // Where the truth stands still the average is that of the longest memory, but for what goes to the
-// others: 2 kShare / D of the variance, D = 4, were their evidence as it is on average. Of what
-// chance makes of it there is no closed form: 0.03 of the sd here. A share that does not shrink as
-// rows come has 0.9.
+// others: 2 kShare / D of the variance, D = 4, were their evidence as it is on average. What chance
+// makes of it has no closed form: 0.03 of the sd here. A share that does not shrink as rows come
+// has 0.9.
 TEST(MemoryAverage, IsTheLongestMemoryWhereNothingMoves) {
   const Data data = walking_data(20'000, 0, false, 41);
   TestEngine engine(config_of("linear", Horizon::kAdaptive, 16'384));

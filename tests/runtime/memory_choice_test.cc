@@ -119,9 +119,9 @@ TEST(MemoryChoice, AGivenNoiseVarianceThatIsWrongShortensNothing) {
 }
 
 // A memory of m rows loses D / 2 m nats a row to a longer one, and its evidence starts anew from 0
-// some D / 4 m times a row: each time it comes to e nats with a chance of exp(-e). Of 10 streams of
-// 20,000 rows and memories of 256 rows and more that makes 0.1 false choices, each of which takes
-// up to three more to mend.
+// some D / 4 m times a row: each time it comes to e nats with a chance of exp(-e). In 10 streams of
+// 20,000 rows, with memories of 256 rows and more, that makes 0.1 false choices, each of which
+// takes up to three more to mend.
 TEST(MemoryChoice, KeepsAllRowsOfAStreamThatStaysAsItIs) {
   constexpr Index kRows = 20'000;
   constexpr std::uint64_t kRuns = 10;

@@ -107,7 +107,7 @@ TEST(NoiseScales, AnOutlyingRowCostsWhatTheWidestSays) {
   const double widest = -std::log(density(2'500, kThree[2]));
   EXPECT_LT(loss_of(scales, row_of(2'500)), widest + std::log(3 / kShare) + 1e-3)
       << "far rows' share";
-  // Too far for any: nothing is infinite, and the next row is predicted as ever.
+  // A row too far for any scale makes nothing infinite, and the next row is predicted as before.
   scales.begin_take(kThree);
   const double far = scales.mixture(kThree, 0).variance[3];
   EXPECT_NEAR(loss_of(scales, row_of(1e9)), 0.5 * 1e9 / far, 50);

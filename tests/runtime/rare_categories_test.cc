@@ -189,9 +189,9 @@ double learned_precision(const std::vector<Category>& categories) {
   return learned(engine);
 }
 
-// The posterior's mean is known to first order only. Of posteriors that lean on the prior alone on
-// one side that is too far off, so far that lambda would go to its lower bound; to second order
-// nothing is known, so the bars are what is reached.
+// The posterior's mean is known to first order only. Where posteriors lean on the prior alone on
+// one side, that mean is too far off, so far that lambda would go to its lower bound; to second
+// order nothing is known, so the bars are what is reached.
 TEST(RareCategories, LearnedPriorIsNearTheExactFixedPoint) {
   const std::vector<Category> mixed = {{6, 1, 0},   {3, 2, 0},   {4, 5, 0},   {3, 20, 0},
                                        {6, 1, 1},   {3, 3, 3},   {4, 10, 10}, {5, 20, 5},

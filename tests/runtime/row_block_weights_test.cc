@@ -70,7 +70,7 @@ TEST(RowBlockWeights, PosteriorIsThatOfSoManyEqualRows) {
   EXPECT_EQ(expect_agreement(diagonal, full, data, 3'600).n_eff, 3'600U);
 }
 
-// The heaviest row counts as much as a hundred of the mean. Of a window that has gone on.
+// The heaviest row counts as much as a hundred of the mean. The window has gone on.
 TEST(RowBlockWeights, UnevenOnesAreAsExact) {
   const SparseRows data = weighted_rows(6'000, uneven);
   EngineConfig config = diagonal_config();

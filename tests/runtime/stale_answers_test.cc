@@ -163,7 +163,7 @@ TEST(StaleAnswers, ButNotThatTheirNoiseIsAnother) {
 }
 
 // Sorted by a category, each of 400 rows at once: log y has an effect of its own in each, and noise
-// of sd 2. Of what is not known of a new one next to nothing is of y's variance, and half of log
+// of sd 2. What is not known of a new category is next to nothing of y's variance, and half of log
 // y's.
 TEST(StaleAnswers, ACategoryOfALogNormalYIsNoAlarm) {
   constexpr std::uint32_t kCategories = 10;

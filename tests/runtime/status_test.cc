@@ -337,7 +337,7 @@ TEST(Status, KnowsNothingOfTheOrderOfFewRows) {
 }
 
 // At a correlation of 0.8 the residuals of 200 neighbours are some 7 sd from what chance makes of
-// them, 4.3 are asked for. Of drift and scores nothing is known yet.
+// them, 4.3 are asked for. Nothing is known yet of drift and scores.
 TEST(Status, FewDependentRowsAreTold) {
   for (const double correlation : {0.0, 0.8}) {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -70,7 +70,7 @@ double off(TestEngine& engine, const VectorXd& truth) {
 }
 
 // 1 % of the rows are 100 sd off, in the window when the chains start too: the posterior is that of
-// the others. Of 2,000 outcomes the share within 90 % has an sd of 0.7 %, the noise variance of
+// the others. The share of 2,000 outcomes within 90 % has an sd of 0.7 %, the noise variance of
 // 3,000 rows one of 2.6 %; the largest of five coefficients is 4 sd off once in 3,000 runs.
 TEST(SurpriseLimit, AHundredthOfGrossOutliersSpoilsNothing) {
   for (const bool one_sided : {false, true}) {

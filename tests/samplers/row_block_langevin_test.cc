@@ -224,8 +224,8 @@ TEST(RowBlockLangevin, PrecisionOfThePriorIsLearned) {
     chains.move(data, 0, data.size(), 100);
     if (round % 10 == 9) chains->retain();
   }
-  // 400 coefficients know their sd of 0.5 to 3.5 %, their precision of 4 to 7 %, those of rows
-  // less.
+  // 400 coefficients give their sd of 0.5 to 3.5 % and their precision of 4 to 7 %; coefficients
+  // known from rows give less.
   EXPECT_NEAR(chains->prior().precision().value(), 4, 1.2);
 }
 

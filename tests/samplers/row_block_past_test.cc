@@ -86,7 +86,7 @@ TEST(RowBlockPast, LawIsThatOfAllRowsWhereColumnsAreAlone) {
   expect_law(draws, posterior_of_lone(data), MatrixXd::Identity(kColumns, kColumns));
 }
 
-// Once nothing is heard of a column any more it is expected where it was, and as unknown as ever.
+// Once nothing is heard of a column any more it is expected where it was, and as unknown as before.
 TEST(RowBlockPast, WhatFadesKeepsItsCentre) {
   const ModelConfig model = lone_columns();
   SparseData data(model);

@@ -37,7 +37,7 @@ inline FitOptions options_of(bool binary) {
   return o;
 }
 
-// Rows of three towns, with empty cells. Of town b a price is 30,000 higher.
+// Rows of three towns, with empty cells. Prices in town b are 30,000 higher.
 inline FitOptions towns() {
   std::string text = "sqm,town,price\n";
   std::vector<double> noise(1200);

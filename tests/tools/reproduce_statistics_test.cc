@@ -171,7 +171,7 @@ TEST(ReproduceReport, MarksWhatAClockMeasured) {
 }
 
 TEST(ReproduceLaws, AutocorrelationTimesAreThoseOfARecursion) {
-  // theta <- (1 - a) theta + noise: 2 / a - 1. Of two that are turned, in between.
+  // The autocorrelation time of theta <- (1 - a) theta + noise is 2 / a - 1.
   Law law{0.5 * Eigen::MatrixXd::Identity(2, 2), Eigen::MatrixXd::Zero(2, 2)};
   const Eigen::MatrixXd curvature = Eigen::Vector2d(1, 0.02).asDiagonal();
   const Eigen::MatrixXd sigma = Eigen::Vector2d(3, 70).asDiagonal();

@@ -18,8 +18,8 @@
 
 namespace windhover {
 
-// So many rows again and again. Features are standard normal, those of sparse rows ones, one in
-// each of as many equal parts; targets are such as the model takes, with theta_j = effect /
+// A number of rows, sent again and again. Features are standard normal, those of sparse rows ones,
+// one in each of as many equal parts; targets are such as the model takes, with theta_j = effect /
 // sqrt(F).
 class MicroRows {
  public:

@@ -25,8 +25,8 @@ struct SendOptions {
   // The number of the file's first row in the producer's stream; by default 0, where the server
   // must not know rows of it yet.
   std::optional<std::uint64_t> first_sequence;
-  bool resume = false;      // what the server knows are the file's first rows: they are passed over
-  bool append = false;      // the file's rows come after what the server knows
+  bool resume = false;  // what the server knows are the first rows of the file: they are skipped
+  bool append = false;  // the file's rows come after what the server knows
   std::uint64_t limit = 0;  // rows of the file at most; 0: all
   double retry_for = 60;    // seconds for which a broken connection is tried again
   double wait = 5;          // seconds for which a server that is not there yet is waited for

@@ -24,7 +24,7 @@ class SendLink {
   std::uint64_t reconnections() const { return reconnections_; }
 
   // The server lacks rows that the client no longer keeps: the file is to be read from its
-  // beginning, and all before place().from to be passed over.
+  // beginning, and all before place().from to be skipped.
   bool reads_again() const { return again_; }
   void begin_again() { again_ = false; }
 

@@ -139,7 +139,7 @@ class Schema {
   // The most values that a sparse row can have.
   std::uint32_t max_nonzeros() const;
   // "distance", "hour sin 1", "hour cos 1", "origin=ORD", "origin=other",
-  // "hash(origin x carrier) 12345", ... Of hashed features they are many.
+  // "hash(origin x carrier) 12345", ... Hashed features have many.
   std::vector<std::string> feature_names() const;
   std::string feature_name(std::size_t column) const;
   bool has_hashes() const;

@@ -50,7 +50,7 @@ class Table {
   // allow it, by its number counted from 1.
   std::size_t column(std::string_view name_or_number) const;
 
-  // The next row; false at the end. Of a pipe it waits for a whole row. RowError when the row has
+  // The next row; false at the end. On a pipe it waits for a whole row. RowError when the row has
   // another number of cells: the next call goes on behind it.
   bool next();
 

@@ -78,7 +78,7 @@ Adorned taken_apart(std::string_view text) {
                                                                                      {"kr", "kr"},
                                                                                      {"%", "%"}}};
   Adorned found;
-  // What is owed: -$5, or in brackets.
+  // Negative amounts: -$5, or in brackets.
   if (text.starts_with('(') && text.ends_with(')')) {
     found.negative = true;
     text = without_blanks(text.substr(1, text.size() - 2));

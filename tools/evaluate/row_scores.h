@@ -20,7 +20,7 @@ struct RowScores {
 
 // Log scores of the rows from unscored_rows() on, in nats: log p(y | x) by what the rows before
 // have taught. Rows come in chunks that grow by `growth` of all rows before them, and each chunk is
-// predicted by what is known before it. Of a number a density of y itself, in its own unit;
+// predicted by what is known before it. For a number it is a density of y itself, in its own unit;
 // `whole`: y are whole numbers, and a density's score is the probability that it gives to what
 // rounds to y, which a count's is to be compared with. Never below -1,000. A function of its
 // arguments. UserError for a row that the model refuses, RunError where the engine fails.

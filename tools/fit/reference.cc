@@ -41,8 +41,8 @@ class Design {
                                  : std::accumulate(data_.weights.begin(), data_.weights.end(), 0.0);
   }
 
-  // Calls visit(X, y, o, w) for consecutive blocks; o are the offsets, w the weights. Of successes
-  // of trials y is their share and w has the trials in it: of log-odds the sums are the same.
+  // Calls visit(X, y, o, w) for consecutive blocks; o are the offsets, w the weights. For successes
+  // of trials y is their share and w includes the trials: the sums for log-odds are the same.
   void for_each_block(const auto& visit) const {
     constexpr Index kBlock = 2048;
     MatrixXd x(kBlock, dimension());

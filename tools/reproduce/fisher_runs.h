@@ -50,7 +50,7 @@ inline bool too_slow_to_measure(const ChainLaw& law, std::uint64_t samples) {
 }
 
 // HMC of the library in the model's own coordinates, for as many gradients of all rows after its
-// warm-up as `budget`, the last trajectory in full. Of the draws: moments, their number, and
+// warm-up as `budget`, the last trajectory in full. Gives the draws' moments, their number, and
 // effective draws, the mean over parameters.
 nlohmann::ordered_json run_hmc(const Problem& problem, double path_length, double budget,
                                std::uint64_t seed);

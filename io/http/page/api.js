@@ -20,8 +20,8 @@ export const token = {
 // What is thrown where `why` holds, unless it took too long.
 const unanswered = (error, why) => new Refused(0, error.name === "TimeoutError" ? "no answer within 10 s" : why);
 
-// The answer's object. Of a refusal that has none the status says enough; anything else that cannot be
-// read, as where its end did not arrive, is no answer.
+// The answer's object. Where a refusal has none the status says enough; anything else that cannot
+// be read, as where its end did not arrive, is no answer.
 async function objectOf(response) {
   try {
     const answer = await response.json();

@@ -83,8 +83,8 @@ export async function showEvents(model) {
   show();
 }
 
-// What one model was when it was last looked at; tells of what is different. Of the one that is
-// shown the server tells more.
+// What one model was when it was last looked at; tells what is different. The server tells more of
+// the model that is shown.
 class Watched {
   look(name, { provenance, answered_by: by, paused }, shown) {
     const text = stateOf(provenance.state).word;

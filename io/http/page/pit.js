@@ -2,8 +2,9 @@
 // what its shape means.
 import { percent } from "./format.js";
 
-// {centres, times, folded}: the middle of each bin, and how many times as many outcomes it holds as it
-// would of honest predictions. Of several classes only the upper half is used. Null: there is none.
+// {centres, times, folded}: the middle of each bin, and how many times as many outcomes it holds as
+// it would if predictions were honest. With several classes only the upper half is used. Null:
+// there is none.
 export function pitBins(shares, folded) {
   if (shares.length === 0 || !shares.every(Number.isFinite)) return null;
   const first = folded ? shares.length / 2 : 0;

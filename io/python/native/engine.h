@@ -51,8 +51,8 @@ struct Options {
   std::string sampler;
 };
 
-// Rows as they lie in arrays; sparse ones have `indices` and `row_ends`. Of the others each that is
-// there has one number a row (std::invalid_argument).
+// Rows as they lie in arrays; sparse ones have `indices` and `row_ends`. The other arrays have one
+// number a row, where they are there (std::invalid_argument).
 struct RowArrays {
   Array<double> features;
   Maybe<std::uint32_t> indices;
