@@ -47,7 +47,7 @@ class Acknowledgements {
   // Whether, after a flush(), none waits, and a small reply fits behind them; otherwise `why_not`
   // says what for it has to wait.
   bool settle(ReplyBuffer& replies, TurnEnd& why_not) noexcept;
-  // Those that still wait: their rows have been taken, and nobody is told.
+  // Drops what still waits: its rows have been taken, and nobody is told.
   void forget() noexcept { waiting_.clear(); }
 
   // Whether the next one waits for the disk.

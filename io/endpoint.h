@@ -27,7 +27,7 @@ namespace windhover {
 // What else the observe thread does for the server beside its connections. On that thread.
 class EndpointDuties {
  public:
-  // Once when the endpoint runs, and again after a moment as long as it says true.
+  // Called once when the endpoint runs, and again after a moment as long as it says true.
   virtual bool go_on() noexcept = 0;
   // After each wake().
   virtual void on_wake() noexcept = 0;

@@ -50,7 +50,7 @@ class PeerDeadlines {
   // place where it is on trial. While it waits for the window, for room or for its turn nobody
   // listens, and it is late for nothing but that place.
   bool is_late(const Doing& doing, const Limits& limits, std::int64_t now_ns) const noexcept;
-  // Longer than a peer may be.
+  // Whether it has been silent for longer than a peer may be.
   bool is_silent(const Limits& limits, std::int64_t now_ns) const noexcept {
     return now_ns - heard_ns_ > limits.idle_timeout_ns;
   }

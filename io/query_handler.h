@@ -23,7 +23,8 @@ struct QueryScratch {
   // Takes memory, writes nothing but itself.
   QueryScratch(Arena& arena, const Limits& limits) noexcept;
 
-  // Once, before a handler uses it: writes all of it, which is megabytes where answers are large.
+  // Called once, before a handler uses it: writes all of it, which is megabytes where answers are
+  // large.
   void reset() noexcept;
 
   PredictScratch predict;

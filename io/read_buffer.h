@@ -28,7 +28,7 @@ class ReadBuffer {
     }
     return memory_.subspan(end_, std::min(memory_.size() - end_, most));
   }
-  // So many of them have come.
+  // So many bytes have come.
   void received(std::size_t bytes) noexcept { end_ += bytes; }
 
  private:

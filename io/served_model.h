@@ -70,7 +70,7 @@ class SenderOverHttp {
 class ModelName {
  public:
   std::string_view text() const noexcept { return room_.data(); }
-  // Once. REQUIRES: is_model_name().
+  // Set once. REQUIRES: is_model_name().
   void set(std::string_view name) noexcept { name.copy(room_.data(), kMaxModelName); }
 
  private:

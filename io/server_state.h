@@ -46,7 +46,7 @@ struct Limits {
 Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcept;
 // The same for one more model, so that what it says holds for all.
 void include(Limits& limits, const ModelLimits& model) noexcept;
-// Likewise, for models that may be added.
+// The same for models that may be added.
 void include_added(Limits& limits, const AddedModelsConfig& added) noexcept;
 
 class Access;

@@ -59,7 +59,7 @@ Status File::write(std::uint64_t offset, std::span<const std::byte> bytes) noexc
   while (!bytes.empty()) {
     const std::int64_t put = folder_->write_some(handle_, offset, bytes);
     if (put == -EINTR) continue;
-    // Nothing written and no reason: asking for ever would be no better.
+    // Nothing was written and there is no reason: asking for ever would be no better.
     if (put <= 0) return fail(put == 0 ? -EIO : put);
     offset += static_cast<std::uint64_t>(put);
     bytes = bytes.subspan(static_cast<std::size_t>(put));

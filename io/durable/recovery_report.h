@@ -20,7 +20,7 @@ class RecoveryReport {
 
   // `what` went wrong, because of `error`; kRefused where that says no status.
   Error fail(const Error& error, const std::string& what);
-  // Likewise in a segment of the log, or kNoSegment; of damage it says what to type.
+  // The same for a segment of the log, or kNoSegment; for damage it says what to type.
   Error fail_in_log(const std::string& what, const Error& error, std::size_t segment);
 
   // Something that a start can do without, for the host: a sentence.

@@ -19,7 +19,7 @@ struct PageAsset {
 // In no order; "/" is one of them. Written at build time by page/embed.cmake.
 std::span<const PageAsset> page_assets() noexcept;
 
-// Likewise openapi.json, at "/v1/openapi.json".
+// The same for openapi.json, at "/v1/openapi.json".
 std::span<const PageAsset> description_assets() noexcept;
 
 // Null: there is none at this path, which is taken as it stands.

@@ -23,7 +23,7 @@ inline EngineConfig short_window() {
   return config;
 }
 
-// So many rows of a producer; those from `bad` on are refused.
+// A number of rows of a producer; those from `bad` on are refused.
 struct Rows {
   Rows(std::uint64_t producer, std::uint64_t first, std::size_t rows, std::size_t bad = SIZE_MAX)
       : x(rows * kFeatures, 0.5), y(rows, 1.0) {

@@ -160,7 +160,7 @@ inline ClientOptions about(const char* model, std::uint64_t producer = 0) {
   return options;
 }
 
-// So many rows of this many columns, with targets that are labels as well.
+// Sends rows of this many columns, with targets that are labels as well.
 inline void send(Client& client, std::uint32_t columns, std::size_t rows) {
   std::vector<double> x;
   std::vector<double> y;

@@ -38,8 +38,8 @@ class DiagonalNoise : public testing::TestWithParam<int> {
 };
 INSTANTIATE_TEST_SUITE_P(Samplers, DiagonalNoise, testing::Range(0, 4));
 
-// Same stream, same random numbers: the chains go the same way, up to the rounding of C (a chain
-// contracts, so that rounding does not grow).
+// Both have the same stream and random numbers: the chains go the same way, up to the rounding of C
+// (a chain contracts, so that rounding does not grow).
 TEST_P(DiagonalNoise, ChainsAreThoseOfTheFullEstimate) {
   TestEngine full(config(NoiseStructure::kFull));
   TestEngine diagonal(config(NoiseStructure::kDiagonal));

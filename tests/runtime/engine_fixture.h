@@ -106,7 +106,7 @@ class TestEngine {
 
   // Polls until there is nothing left to do; a replay ratio R > 0 is what makes it end.
   std::uint64_t poll_until_idle();
-  // So many rounds, after which what is served is what the engine has.
+  // Polls so many rounds, after which what is served is what the engine has.
   void poll_rounds(std::uint64_t rounds);
   bool poll_until_sampling(int limit = 1'000'000);
 

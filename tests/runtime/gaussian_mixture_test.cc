@@ -212,7 +212,7 @@ TEST(StudentScale, SpreadOfTheScaleKeepsTheMeanSquare) {
     }
     EXPECT_NEAR(square, 5.0 / 3.0, 1e-6) << relative_sd;
   }
-  // Twice as uncertain a scale, heavier tails.
+  // A scale that is less certain gives heavier tails.
   EXPECT_GT(GaussianMixture(0, 0, 1, StudentScale(5, 0.5)).quantile(0.999),
             GaussianMixture(0, 0, 1, StudentScale(5, 0.0)).quantile(0.999));
 }

@@ -116,7 +116,7 @@ TEST_P(RareCategories, LearnedPriorIsTheSameFromAnyStart) {
 
 INSTANTIATE_TEST_SUITE_P(Priors, RareCategories, testing::Values(1e-6, 1e-3, 1.0, 1e4));
 
-// So many categories have so many rows, of which so many are 1.
+// `count` categories have `rows` rows each, of which `ones` are 1.
 struct Category {
   int count;
   int rows;

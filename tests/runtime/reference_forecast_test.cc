@@ -96,7 +96,7 @@ TEST(ReferenceForecast, OfACountInAnExposureIsThatOfItsRate) {
   const double mean = 2 * 30;
   EXPECT_NEAR(world.reference->log_score(Response::kCount, 57, std::log(30)),
               57 * std::log(mean) - mean - std::lgamma(58), 1e-9);
-  // Twice as many and none in turn: an overdispersion of 1.
+  // Counts that are twice as many and none in turn have an overdispersion of 1.
   World scattered;
   for (int i = 0; i < 2'000; ++i) {
     const double exposure = i % 4 < 2 ? 1'000 : 3'000;

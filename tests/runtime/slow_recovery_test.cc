@@ -39,7 +39,7 @@ void expect_ok(TestEngine& engine) {
       << ", misspecification " << p.misspecification_index;
 }
 
-// So many rows before each `poll(work)`, to the end of the data.
+// Feeds so many rows before each `poll(work)`, to the end of the data.
 void stream(TestEngine& engine, const Data& data, Index each, int work = 1) {
   const Index rows = data.x.rows();
   for (auto row = static_cast<Index>(engine->head()); row < rows; row += each) {

@@ -71,7 +71,7 @@ double split_r_hat(const Matrix& all) {
 }
 
 class DiagnosticsLengths : public testing::TestWithParam<Index> {};
-// Even and odd numbers of batches, complete and half full ones.
+// The lengths give even and odd numbers of batches, complete and half full ones.
 INSTANTIATE_TEST_SUITE_P(Lengths, DiagnosticsLengths, testing::Values(8192, 8704, 8960, 12800),
                          testing::PrintToStringParamName());
 

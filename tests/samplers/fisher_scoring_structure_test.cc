@@ -106,7 +106,8 @@ TEST_P(FisherScoringStructure, low_rank_noise_and_rates_are_of_one_metric) {
   }
 }
 
-// More structure, nearer to the posterior; more noise too. At A = C of condition 10 and correlated.
+// More structure is nearer to the posterior, and so is more noise. At A = C of condition 10 and
+// correlated.
 TEST(FisherScoringOrder, structure_and_noise_bring_it_nearer_to_the_posterior) {
   constexpr Index d = 12;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {

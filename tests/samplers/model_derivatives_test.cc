@@ -301,8 +301,8 @@ TEST(BoltzmannMachine, gradient_is_that_of_the_loss) {
   }
 }
 
-// So many that a product of their shares would be 2^-1024 at worst: logarithms are taken on the
-// way.
+// The units are so many that a product of their shares would be 2^-1024 at worst: logarithms are
+// taken on the way.
 TEST(BoltzmannMachine, with_many_units_is_as_exact) {
   Memory memory;
   ModelConfig config;

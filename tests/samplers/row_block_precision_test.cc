@@ -231,8 +231,8 @@ TEST(RowBlockPrecision, IsLearnedOnWhereThePastIsCondensed) {
   EXPECT_NEAR(mean.predictors, 0.9, 0.03);
 }
 
-// Neither a normal nor Student's t, but nearer to the latter: intervals of predictors hold what
-// they say but for a little, where those of a normal prior hold 75 %.
+// The coefficients are neither normal nor Student's t, but nearer to the latter: intervals of
+// predictors hold what they say but for a little, where those of a normal prior hold 75 %.
 TEST(RowBlockPrecision, TailsAreLearnedWhereFewColumnsCount) {
   const Held mean = mean_held(500, 0.1, 12'000, 12'000, Coefficients::kFewCount);
   EXPECT_GT(mean.tails, 0.9);

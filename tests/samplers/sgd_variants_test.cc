@@ -9,7 +9,7 @@
 namespace windhover::sgd_variants_test {
 namespace {
 
-// So many rows that no cap binds.
+// Estimates of so many rows that no cap binds.
 OwnedEstimates uncapped(std::uint64_t seed, Index d) {
   OwnedEstimates e = random_estimates(seed, d);
   e.n = 1e7;

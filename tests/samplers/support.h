@@ -105,7 +105,7 @@ class OwnedChain {
 std::optional<Law> law_of(std::string_view name, const SamplerConfig& config,
                           const OwnedEstimates& estimates);
 
-// Neither noise beyond the minibatch's own nor a bound: the bare samplers.
+// The bare samplers: neither noise beyond the minibatch's own nor a bound.
 SamplerConfig noiseless_config();
 
 // "sgd-d" as a GoogleTest parameter name.

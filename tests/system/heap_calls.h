@@ -8,7 +8,7 @@
 
 namespace windhover::testing {
 
-// None since ready. Under sanitizers nobody counts, and it has to say so.
+// Expects no heap call since ready. Under sanitizers nobody counts, and it has to say so.
 inline void expect_no_heap_call(const ChildDaemon::Stopped& stopped) {
 #ifdef WINDHOVER_SANITIZED
   EXPECT_FALSE(stopped.heap_calls.has_value());

@@ -50,7 +50,7 @@ std::vector<std::string> arguments_with_log(const std::string& file) {
   return arguments;
 }
 
-// More connections than there are sessions, all at once.
+// Opens more connections than there are sessions, all at once.
 void burst(const std::string& address) {
   std::vector<std::unique_ptr<testing::RawPeer>> peers;
   for (int i = 0; i < 2 * kSessions; ++i) {

@@ -96,7 +96,7 @@ TEST(TlsMemory, FullItRefusesConnectionsAndNothingElse) {
   EXPECT_EQ(refused, 40 - static_cast<int>(kConnections));
   const std::string counter = "windhover_tls_handshakes_total{outcome=\"refused\"}";
   EXPECT_EQ(metric(peer, counter), refused);
-  // Those that there are go on, and when some go others may come.
+  // Connections that are there go on, and when some go others may come.
   std::vector<ParameterSummary> parameters;
   Provenance provenance;
   for (const auto& client : clients) {

@@ -206,8 +206,8 @@ TEST(AwkwardFiles, ANumberThatStandsForNoneIsSaidToWithWhatToType) {
   EXPECT_TRUE(says(inspected("target.csv", target, said).target_note, "3 rows are left out"));
 }
 
-// Neither in the means of a schema nor in the rows, also where a schema does not say what becomes
-// of a feature that is missing.
+// The number is neither in the means of a schema nor in the rows, also where a schema does not say
+// what becomes of a feature that is missing.
 TEST(AwkwardFiles, ANumberThatIsSaidToStandForNoneIsNone) {
   std::string text = "n,w,y\n";
   for (int i = 0; i < 90; ++i) {

@@ -262,8 +262,8 @@ double mean_of(const std::vector<double>& numbers) {
   return sum / static_cast<double>(numbers.size());
 }
 
-// Less the entropy of y given x, which a right model comes to but for chance, (0.5 to 0.8) / 44 a
-// standard error here, and for what it learns meanwhile, 3 / 2 log(2,000 / 20) / 1,980.
+// The scores less the entropy of y given x, which a right model comes to but for chance, (0.5 to
+// 0.8) / 44 a standard error here, and for what it learns meanwhile, 3 / 2 log(2,000 / 20) / 1,980.
 TEST(RowScores, AreNatsOfYItself) {
   const double of_bell = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e);
   const Rows prices = rows_of(2'000, 5, price), bells = rows_of(2'000, 5, bell);

@@ -207,7 +207,7 @@ TEST(Stalls, SeesEachThread) {
   }
 }
 
-// Nothing to say, and a good deal of it.
+// The reports have nothing to say, and then a good deal.
 TEST(Reports, MakeNoHeapCall) {
   CountedServer server;
   LogProgress log;

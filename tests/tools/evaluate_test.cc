@@ -153,7 +153,8 @@ TEST_F(Evaluate, WithoutAWindowToo) {
   }
 }
 
-// More columns than a matrix of them could have, and all that is known is in the crossing.
+// There are more columns than a matrix of them could have, and all that is known is in the
+// crossing.
 TEST_F(Evaluate, SuccessesOfTrialsArePredictedOfAsMany) {
   EvaluateOptions o = options(bought_of_visits(), "bought");
   o.data.trials = "visits";

@@ -146,7 +146,8 @@ TEST(QuestionSource, CountsRefusals) {
   EXPECT_EQ(questions.unanswered(), 0U);
 }
 
-// More than a connection holds open: it waits for room, and what was due meanwhile is late.
+// More questions are due than a connection holds open: it waits for room, and what was due
+// meanwhile is late.
 TEST(QuestionSource, ASourceFasterThanTheServerIsNoError) {
   FakeServer server({.stall_at = 50, .stall_ms = 300});
   QuestionSource questions(server.address(), {{"status", status_frame()}}, 1, 40'000);

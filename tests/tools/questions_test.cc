@@ -124,7 +124,8 @@ TEST_P(AnswerQuestions, OfAnAnsweredFileTakeThePlaceOfTheOldAnswers) {
   EXPECT_TRUE(split(out_, '\n')[1].starts_with("7,5,u,1,")) << out_;
 }
 
-// More questions than the server answers at a time; each answer is that to its own question.
+// There are more questions than the server answers at a time; each answer is that to its own
+// question.
 TEST_P(AnswerQuestions, GivesEachQuestionALineWithItsCells) {
   std::string text = "id,c,a\n";
   constexpr int kQuestions = 1000;

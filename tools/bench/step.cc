@@ -106,7 +106,7 @@ void moves(Runs& runs, std::uint32_t dimension) {
   config.rows = rows;
   moves(runs, "calibrated", config, limits);
   moves(runs, "sgd-f", config, limits);
-  // So little noise in the minibatches that tau = 5 times A is injected.
+  // The minibatches have so little noise that tau = 5 times A is injected.
   config.gradient_noise = kStepMinibatch / config.n;
   moves(runs, "calibrated", config, limits);
 }

@@ -227,7 +227,7 @@ std::string man_page(const CLI::App& command, int section, std::string_view vers
     }
   }
   out += fmt::format(".SH EXIT STATUS\n{}\n", roff(exit_codes_of(command)));
-  // Those of a program's commands stand on their own pages.
+  // Examples of a program's commands stand on their own pages.
   if (const auto examples = program ? own_examples(command) : examples_of(command);
       !examples.empty()) {
     out += ".SH EXAMPLES\n";

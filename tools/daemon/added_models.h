@@ -47,7 +47,7 @@ class AddedModels {
   // to the log, and stays in the list.
   void restore();
 
-  // Nothing where the configuration gives no memory. Errors are Thread::start's.
+  // Does nothing where the configuration gives no memory. Errors are Thread::start's.
   Status start() noexcept;
   // The order under way is carried out, or refused.
   void stop() noexcept;

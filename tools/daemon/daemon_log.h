@@ -39,7 +39,7 @@ class DaemonLog {
 
   // A line to add fields to and write().
   LogLine line(LogLevel level, std::string_view event) const noexcept;
-  // Nothing below the level of the options.
+  // Writes the line unless it is below the level of the options.
   void write(const LogLine& line) noexcept;
 
   // Opens the file anew under its name, for a rotation. 0, or errno: then the old one goes on.

@@ -12,7 +12,7 @@
 
 namespace windhover {
 
-// So many checkpoints of the model could not be taken, the last one because of `status`.
+// Tells how many checkpoints of the model could not be taken, the last one because of `status`.
 void tell_checkpoint_failed(DaemonLog& out, std::string_view model, std::uint64_t failures,
                             Status status, const CheckpointProgress& checkpoints) noexcept;
 

@@ -125,7 +125,8 @@ FileFault ModelFolder::begin(bool anew, std::string_view toml) {
 
 FileFault ModelFolder::keep() {
   if (data_folder_.empty()) return {};
-  // Also where there is nothing to write: an earlier one may have been renamed and not synced.
+  // The folder is synced also where there is nothing to write: an earlier file may have been
+  // renamed and not synced.
   const int why = is_listed_ ? sync_folder(path_.c_str()) : list_.commit();
   open_ = why != 0;
   // Beside a listed model the file means nothing, should it not be gone.

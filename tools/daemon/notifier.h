@@ -29,7 +29,7 @@ class Notifier {
   // `now_ns`: CLOCK_MONOTONIC. ready() comes when it is done.
   void reloading(std::int64_t now_ns) noexcept;
   void stopping() noexcept;
-  // Nothing where no watchdog asks.
+  // Tells the service manager's watchdog; nothing where none asks.
   void alive() noexcept;
   // One line for people: "ok, 12345 rows". Said once while it stays the same.
   void status(std::string_view text) noexcept;

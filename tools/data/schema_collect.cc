@@ -109,7 +109,7 @@ Schema Schema::collected_from(const std::string& data_path) const {
   refuse_pipe(data_path);
   std::vector<Seen> seen(parts_.rules.size());
   TargetTexts target_texts;
-  // Twice: the mean must be known before the squares can be summed without losing digits.
+  // Two passes: the mean must be known before the squares can be summed without losing digits.
   for (const bool second : {false, true}) {
     Table table(data_path, table_options());
     const std::size_t target = table.column(parts_.target);

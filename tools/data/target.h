@@ -68,7 +68,7 @@ class TargetTexts {
  public:
   void add(std::string_view text);
 
-  // More than kMaxClasses.
+  // Whether there are more than kMaxClasses.
   bool too_many() const { return too_many_; }
   std::uint64_t count() const { return count_; }
   // Each of several comes in one stretch, and not just as often as there are texts.

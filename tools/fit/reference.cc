@@ -124,7 +124,7 @@ ReferencePosterior linear_posterior(const Design& design, const ReferenceModel& 
   MatrixXd gram = MatrixXd::Zero(d, d);
   VectorXd moment = VectorXd::Zero(d);
   double squares = 0;
-  // Less its offset y is linear in theta.
+  // y less its offset is linear in theta.
   design.for_each_block([&](const auto& x, const auto& y, const auto& o, const auto& w) {
     gram.noalias() += x.transpose() * w.asDiagonal() * x;
     moment.noalias() += x.transpose() * w.cwiseProduct(y - o);

@@ -94,11 +94,11 @@ nlohmann::ordered_json replicate(const Regime& regime, World world, Eigen::Index
 constexpr std::uint32_t kLagChains = 32;
 nlohmann::ordered_json lag_of_engine(double draws_per_observation, std::uint64_t seed);
 
-// "chains" in theory: when the estimates follow the rows of a frame, chains are carried along as
-// far as they have not gone by themselves, and so nothing is left but that K draws have an average.
+// "chains" in theory: when the estimates follow the rows of a frame, chains are transported as far
+// as they have not gone by themselves, and so nothing is left but that K draws have an average.
 constexpr double kLagWhenCarried = 1.0 / kLagChains;
 
-// Chains of H* on a window that moves, which nothing carries along: K = 32, S = 20, A = C = I.
+// Chains of H* on a window that moves, which nothing transports: K = 32, S = 20, A = C = I.
 // "chains" as above. In theory tau (1 - exp(-1 / tau)) + 1 / K, tau = 1 / (2 R).
 nlohmann::ordered_json lag_of_followers(std::size_t draws_per_observation, std::uint64_t seed);
 double lag_when_following(double draws_per_observation);

@@ -139,7 +139,7 @@ class Reader {
 
  private:
   windhover_provenance provenance() const;
-  // None after the end of either: the library refuses it.
+  // Null after the end of either: the library refuses it.
   windhover_reader* alive() const { return engine_.handle() != nullptr ? reader_ : nullptr; }
 
   const Library& library_;

@@ -69,7 +69,7 @@ class LogReplayTest : public ::testing::Test {
     while (engine_->poll(100) > 0) {
     }
   }
-  // Nothing is wrong any more, and was so often.
+  // Expects that nothing is wrong any more, and was so often.
   void expect_well(std::uint64_t failures) {
     EXPECT_EQ(log_.status, Status::kOk);
     EXPECT_EQ(log_.error_number, 0);

@@ -78,7 +78,7 @@ class ServerMisfit : public ::testing::Test {
     }
     return ServerLife(config_).error();
   }
-  // So that the next change is made to what this one was made to.
+  // Takes the newest away, so that the next change is made to what this one was made to.
   void take_away_newest() {
     std::filesystem::remove(newest_);
     newest_.clear();

@@ -136,7 +136,7 @@ TEST_F(ServerPeers, OneThatWaitsForTheDiskLongerThanItMayBeSilentIsNotLetGo) {
   ASSERT_TRUE(sender.send(5));
   ASSERT_TRUE(eventually([&] { return faulty_.waiting() == 1; }));
   ASSERT_EQ(sessions(life), 2U);
-  // Longer than it may be silent, and no longer than it may wait for a disk.
+  // The step is longer than it may be silent, and no longer than it may wait for a disk.
   life.clock().step(2 * one_place_.idle_timeout);
   ASSERT_TRUE(eventually([&] { return sessions(life) == 1; }));  // the silent one is gone
   EXPECT_EQ(life.server().counters().get(IoCounter::kTimeouts), 1U);

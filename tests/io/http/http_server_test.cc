@@ -298,7 +298,7 @@ TEST(HttpServer, PeerThatDoesNotReadIsGone) {
   config.http.request_timeout = milliseconds(300);
   TestServer server(config, http_engine());
   HttpPeer peer(address_of(server));
-  // More answers than sockets hold, so that the server has to wait for their reader.
+  // These are more answers than sockets hold, so that the server has to wait for their reader.
   std::string bytes;
   for (int i = 0; i < 3000; ++i) bytes += "GET /metrics HTTP/1.1\r\n\r\n";
   peer.send(bytes);

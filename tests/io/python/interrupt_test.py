@@ -156,7 +156,7 @@ def test_rows_are_counted_once_wherever_a_call_is_interrupted(
         took = totals.head - before
         before = totals.head
         if resend:
-            # None of them twice, and none missing: a row of 12 is refused wherever it comes.
+            # No row comes twice, and none is missing: a row of 12 is refused wherever it comes.
             assert totals.unknown == totals.lost == 0, (k, totals)
             whole, rest = divmod(totals.sent, 12)
             assert took == 11 * whole + rest - (rest > 3), (k, totals, took)

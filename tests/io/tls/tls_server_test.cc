@@ -52,7 +52,7 @@ TEST(Tls, RowsAndQuestionsGoThrough) {
   Client client;
   ASSERT_EQ(client.connect(tls(server.observe_address()), authority.options()), Status::kOk)
       << client.error_text();
-  // More than a record, than the socket's buffers, and than the window.
+  // The rows are more than a record, than the socket's buffers, and than the window.
   const TestRows rows(50'000);
   ASSERT_EQ(client.observe(rows.rows()), Status::kOk) << client.error_text();
   EXPECT_EQ(client.totals().accepted, 50'000U);
