@@ -41,7 +41,7 @@ class Conversation {
     std::size_t consumed = 0;
     bool secret = false;          // there was a token in them: wipe them
     std::int64_t cost = 0;        // to be charged
-    std::uint32_t frames = 0;     // that are done with
+    std::uint32_t frames = 0;     // how many are done with
     std::uint32_t questions = 0;  // among them
   };
   Turn handle(std::span<const std::byte> input, ReplyBuffer& replies,

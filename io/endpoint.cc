@@ -155,7 +155,7 @@ void Endpoint::on_free(Session&) noexcept {
 
 void Endpoint::run() noexcept {
   changes_.begin();
-  do_duty();  // who gave a model before has begun it
+  do_duty();  // begins what was asked for before, such as a new model
   while (!serve() && !stopping_) std::this_thread::sleep_for(kFaultPause);
   changes_.end();
 }

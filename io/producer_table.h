@@ -46,7 +46,7 @@ class ProducerClaims {
   std::array<ProducerEntry*, kMost> held_{};
   std::size_t size_ = 0;
   ProducerOwner owner_;
-  mutable std::uint32_t share_ = 0;  // where the owner's was found last
+  mutable std::uint32_t share_ = 0;  // where the owner's share was found last
 };
 
 // A fixed number of producers. One that a row has been judged of is not forgotten while the history

@@ -80,7 +80,7 @@ class RowIntake {
   ModelContext* about_ = nullptr;
   Acknowledgements acks_;
   ProducerClaims claims_;
-  ProducerEntry* producer_ = nullptr;  // that of the newest Observe
+  ProducerEntry* producer_ = nullptr;  // the newest Observe's
   std::int64_t turn_ns_ = 0;           // when this turn looked at the clock; 0: not yet
   std::array<RefusedRow, ObserveAckReply::kMaxListed> refused_;
 };

@@ -138,7 +138,7 @@ class Session {
 
   Stage stage_ = Stage::kNobody;
   Operation read_;
-  Operation turn_;                            // that is scheduled
+  Operation turn_;                            // the turn that is scheduled
   TurnEnd stopped_by_ = TurnEnd::kNeedInput;  // the last turn
   std::int64_t throttled_since_ns_ = 0;       // 0: it is read
   bool peer_finished_ = false;                // the peer has closed its direction

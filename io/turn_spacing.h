@@ -15,7 +15,7 @@ class TurnSpacing {
  public:
   static constexpr std::chrono::microseconds kPause{100};
   static constexpr std::int64_t kAskerNs = 100'000'000;  // who asks little is there for so long
-  static constexpr std::int64_t kStopNs = 100'000'000;   // for so long a stop is of late,
+  static constexpr std::int64_t kStopNs = 100'000'000;   // a stop counts as recent for so long,
   static constexpr std::int64_t kMostStopNs = 1'000'000'000;  // and many of them for so long
   static constexpr std::int64_t kMostPassedNs = 2'000'000;
 

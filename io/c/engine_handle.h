@@ -38,7 +38,7 @@ struct windhover_reader {
   std::optional<windhover::Reader> reader;
   std::atomic<bool> taken{false};
   std::atomic<bool> keeps{false};  // a snapshot, for more pages of its draws
-  std::uint64_t snapshot = 0;      // which
+  std::uint64_t snapshot = 0;      // the one that it keeps
   std::unique_ptr<windhover::PredictiveSummary[]> summaries;
   std::unique_ptr<windhover::ParameterSummary[]> parameters;
   std::unique_ptr<std::string_view[]> keys;

@@ -94,7 +94,7 @@ class HttpConnection final : private ObserveAsker {
   ServerState& state_of_server_;
   Clock& clock_;
   std::deque<ObserveLink>& links_;  // one a model
-  ObserveLink* link_ = nullptr;     // that is waited for
+  ObserveLink* link_ = nullptr;     // the one whose answer is waited for
   HttpConnectionHost& host_;
   PeerSocket socket_;
   HttpConversation conversation_;
@@ -111,7 +111,7 @@ class HttpConnection final : private ObserveAsker {
   bool first_ = true;  // nothing has been answered yet
   State state_ = State::kFree;
   std::int64_t begun_ns_ = 0;
-  std::int64_t since_ns_ = 0;  // that what is being waited for began
+  std::int64_t since_ns_ = 0;  // when what is being waited for began
 };
 
 }  // namespace windhover

@@ -18,7 +18,7 @@ enum class HttpMethod : std::uint8_t { kOther, kGet, kPost };  // HEAD is a GET 
 struct HttpRequest {
   HttpMethod method = HttpMethod::kOther;
   std::string_view path;   // without what follows a '?'
-  std::string_view query;  // that
+  std::string_view query;  // what follows it
   std::size_t model = 0;   // the place of the one that is asked
   std::string_view content_type;
   std::string_view accept;
@@ -33,7 +33,7 @@ struct HttpRequest {
 // A frame for the observe endpoint.
 struct HttpRelay {
   std::string frame;
-  std::size_t model = 0;  // that it speaks of
+  std::size_t model = 0;  // the model that it is about
   ProducerOwner owner = {};
 };
 
@@ -45,7 +45,7 @@ struct HttpAnswer {
   std::string_view location = {};  // with a 308
   bool asks_for_token = false;     // with a 401
   std::int64_t wait_ns = 0;        // with 429 and 503: until the next request may be answered
-  std::int64_t cost_ns = 0;        // as QuestionCost has it, and of the JSON
+  std::int64_t cost_ns = 0;        // as QuestionCost has it, plus that of the JSON
   HttpRelay relay = {};            // with a frame: the answer is the observe endpoint's to it
   // A file of the page or the manual: its body and type are the answer's; of a 304 its ETag alone.
   const PageAsset* asset = nullptr;

@@ -13,9 +13,9 @@ namespace windhover {
 namespace {
 
 constexpr std::uint32_t kHogs = 16;        // connections that ask
-constexpr std::uint32_t kPagers = 4;       // that page
-constexpr std::uint32_t kCrowd = 100;      // that only connect, at a time
-constexpr std::uint32_t kStrangers = 256;  // that come, say nothing and stay, at a time
+constexpr std::uint32_t kPagers = 4;       // connections that page through draws
+constexpr std::uint32_t kCrowd = 100;      // connections that only connect, at a time
+constexpr std::uint32_t kStrangers = 256;  // connections that come, say nothing and stay, at a time
 constexpr double kStrangersPerSecond = 300;
 constexpr std::uint32_t kManyAddresses = 250;
 constexpr double kNewcomersPerSecond = 20;

@@ -24,7 +24,7 @@ struct RigConfig {
   std::uint32_t minibatch_size = 100;
   std::uint64_t rows = 4898;  // in memory; minibatches are drawn from all of them
   std::uint32_t rank = 4;
-  double n = 100'000;  // that the posterior stands on
+  double n = 100'000;  // rows that the posterior stands on
   // C = this times A. 1: the model holds, and the noise of minibatches is all that `calibrated`
   // needs as long as n / S > 5; it injects normals where (n / S) C - 5 A is not positive definite.
   double gradient_noise = 1;

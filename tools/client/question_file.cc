@@ -201,7 +201,7 @@ class Answerer {
   Table table_;
   RowEncoder encoder_;
   char separator_;
-  PredictRequest request_;  // as of one row
+  PredictRequest request_;  // as for one row
   AnswerForm form_{request_, client_.welcome().model()};
   std::size_t most_rows_;
   std::vector<std::size_t> kept_;   // columns of the file that stand beside its answers

@@ -48,9 +48,9 @@ struct SendOptions {
 
 struct SendReport {
   ObserveTotals totals;
-  std::uint64_t skipped = 0;     // rows of the file that the schema passes over
-  std::uint64_t unreadable = 0;  // those of them that have a cell that cannot be read
-  std::uint64_t already = 0;     // that the server had already, of --resume
+  std::uint64_t skipped = 0;     // rows of the file that the schema skips
+  std::uint64_t unreadable = 0;  // skipped rows with a cell that cannot be read
+  std::uint64_t already = 0;     // with `resume`, rows that the server had already
   std::uint64_t reconnections = 0;
   std::uint64_t read_again = 0;  // how often the file was, from where the server stood
   bool durable = false;          // acknowledgements stood for the server's disk

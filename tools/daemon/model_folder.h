@@ -70,11 +70,11 @@ class ModelFolder {
   const std::string aside_;
   const std::string new_;
   WholeFile list_;
-  bool made_ = false;        // the folder
-  bool is_aside_ = false;    // what was there
+  bool made_ = false;        // the folder was made
+  bool is_aside_ = false;    // the folder that was there is set aside
   bool was_listed_ = false;  // with the configuration before_
   std::string before_;
-  bool is_listed_ = false;  // as it is to be; then there is nothing to write
+  bool is_listed_ = false;  // the list is as it is to be; then there is nothing to write
   bool open_ = false;       // between begin() and keep()
 };
 

@@ -56,7 +56,7 @@ class HashTally {
     bool estimated = false;
     bool at_least = false;  // there were more texts than that
     double texts = 0;       // different ones
-    double buckets = 0;     // that have had one
+    double buckets = 0;     // buckets that have had a text
     double shared = 0;      // share of the values whose bucket has had another text too
   };
   Seen seen() const;

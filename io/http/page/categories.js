@@ -2,7 +2,7 @@
 // every row has one of them only their differences are known.
 import { number } from "./format.js";
 
-const kMostParameters = 300;  // beyond that nothing is told
+const kMostParameters = 300;  // with more, no effects are shown
 const kBesideRows = 1024;     // bytes of a question
 const kNumberBytes = 24;  // length of a number as text
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .errors import InvalidInput
 
-LARGEST = 1e100  # that may be asked about
+LARGEST = 1e100  # the largest number that may be asked about
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model 
 TLS_WORDS = ("ca", "server_name", "certificate", "key")  # arguments of `connect`
 MOST_CLASSES = 64  # of one model: kMaxClasses of samplers/config.h
 REST = 0.01  # seconds between two looks at whether the learner rests
-LOOKS = 4  # that find the same: a learner that is kept from working looks as if it rested
+LOOKS = 4  # looks that must agree: a learner that is kept from working looks as if it rested
 
 
 @dataclass(frozen=True)

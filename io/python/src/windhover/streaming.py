@@ -41,7 +41,7 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
     settle: float
     n_features_in_: int
     hosted_: Hosted
-    _needed: tuple[str, ...] = ()  # that fit() was given: what a question is to say too
+    _needed: tuple[str, ...] = ()  # arguments of fit() that a question must have too
 
     def _wanted(self, likelihood: str, classes: int, offset: bool, weight: bool) -> Wanted:
         options: dict[str, object] = {
