@@ -13,7 +13,7 @@
 namespace windhover {
 namespace {
 
-// With this share of numbers among the cells the rest look like mistakes.
+// Where so large a share of the cells agrees the rest look like mistakes.
 constexpr double kNearlyAll = 0.9;
 constexpr double kDaysOfAWeek = 7;
 constexpr double kDaysOfAYear = 365.2425;
