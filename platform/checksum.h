@@ -19,14 +19,14 @@ class Checksum {
   void reset() noexcept { *this = Checksum(); }
   // How the bytes are cut into calls changes nothing.
   void update(std::span<const std::byte> bytes) noexcept;
-  // Of all bytes so far; more may follow.
+  // The checksum of all bytes so far; more may follow.
   std::uint64_t value() const noexcept;
 
  private:
   alignas(64) std::byte state_[576];
 };
 
-// Of some bytes at once.
+// The checksum of these bytes in one call.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept;
 
 }  // namespace windhover

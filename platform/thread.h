@@ -16,9 +16,9 @@ struct ThreadOptions {
   const char* name = "windhover";  // what ps and gdb show; cut to 15 characters
   int cpu = -1;                    // run on this processor only; -1: anywhere
   int fifo_priority = 0;           // SCHED_FIFO priority 1..99; 0: an ordinary thread
-  // Of an ordinary thread: for how long it wants a processor at a time. The shorter, the sooner it
-  // gets one when it wakes; its share stays the same. 0: the system's own; otherwise 0.1 to 100 ms.
-  // A wish: Linux knows it from 6.12 on, and where it is not heard there is no warning.
+  // How long an ordinary thread wants a processor at a time. The shorter, the sooner it gets one
+  // when it wakes; its share stays the same. 0: the system's own; otherwise 0.1 to 100 ms. It is a
+  // request: Linux knows it from 6.12 on, and where it is ignored there is no warning.
   std::chrono::microseconds slice{0};
   std::size_t stack_bytes = 8ul << 20;  // rounded up to whole pages; only for threads of ours
 };
@@ -77,13 +77,13 @@ class IdleStrategy {
   enum Kind : std::uint8_t {
     // Never gives the processor away: needs one of its own.
     kSpin,
-    // Looks again 40 times, then sleeps 1 ms at a time, and 4 ms after 0.1 s without work: about 1
-    // %
-    // of a processor. Work is noticed that much later at most, plus what the scheduler takes.
+    // Looks again 40 times, then sleeps 1 ms at a time, and 4 ms after 0.1 s without work, which
+    // costs about 1 % of a processor. Work is noticed that much later at most, plus what the
+    // scheduler takes.
     kPark,
   };
 
-  // Of the looks before the first sleep, `pauses` keep the processor.
+  // The first `pauses` of the looks before the first sleep keep the processor.
   explicit IdleStrategy(Kind kind = kPark, int pauses = 32) noexcept
       : kind_(kind), pauses_(pauses) {}
 

@@ -11,7 +11,7 @@ namespace windhover {
 inline constexpr std::uint32_t kMaxClasses = 64;
 class Metric;
 
-// Of the hidden units of a network.
+// The activation function of a network's hidden units.
 enum class Activation : std::uint8_t { kTanh, kRelu, kLogistic };
 
 // The names are looked up in the registry (samplers/registry.h). A string_view or span here must
@@ -22,20 +22,21 @@ struct ModelConfig {
   std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise sparse rows of at most so many
   bool intercept = true;           // a constant 1, the last coefficient
   // Each row has an offset: a number that is added to its linear predictor, in units of y, log
-  // counts or log-odds. Of generalized linear models, but for binomial.
+  // counts or log-odds. Generalized linear models other than binomial take one.
   bool offset = false;
-  // Each row has a weight: how many equal rows it counts as. Not of networks.
+  // Each row has a weight: how many equal rows it counts as. Networks take none.
   bool weight = false;
   // Each row has room for what its learner makes of its weight; set by EngineConfig.
   bool learner_weight = false;
-  // Of a Gaussian prior of mean 0 of every coefficient but the intercept. 0: weakly informative,
-  // that is an sd of 2.5 in the units of sd(y) / sd(x), and features and y are standardised unless
-  // EngineConfig says otherwise. A number is meant in the units that the features and y are in.
+  // The precision of the Gaussian prior, of mean 0, of every coefficient but the intercept. 0:
+  // weakly informative, that is an sd of 2.5 in the units of sd(y) / sd(x), and features and y are
+  // standardised unless EngineConfig says otherwise. Any other number is in the units that the
+  // features and y are in.
   double prior_precision = 0.0;
   double intercept_precision = 0.0;  // 0: with the default prior the same, otherwise 0.1
   // Learns the prior precision from the rows, beginning with the one above and within these bounds:
-  // one for all features, or one for each group (runtime/learning/prior_precision.h). Not of
-  // networks.
+  // one for all features, or one for each group (runtime/learning/prior_precision.h). Networks
+  // cannot.
   bool learn_prior_precision = false;
   double prior_precision_min = 1e-6;
   double prior_precision_max = 1e6;
@@ -53,14 +54,14 @@ struct ModelConfig {
 
   // Whether rows count as more or less than one.
   bool weighted() const { return weight || learner_weight; }
-  // Of a row: the features, and the intercept's 1.
+  // The columns of a row: the features, and the intercept's 1.
   std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }
   // Parameters of the model of this name; columns() when there is none. Defined by the registry.
   std::uint32_t dimension() const noexcept;
-  // Whether each row has a number of trials: those of a binomial model. Likewise.
+  // Whether each row has a number of trials: those of a binomial model do. Defined by the registry.
   bool has_trials() const noexcept;
-  // The numbers that 0 stands for in the prior. Of networks the default stays 1 and 0.1: weights
-  // are divided by the root of the fan-in, and what comes in is of size 1. Likewise.
+  // The numbers that 0 stands for in the prior. For networks the default stays 1 and 0.1: weights
+  // are divided by the root of the fan-in, and what comes in is of size 1. Defined by the registry.
   bool default_prior() const { return prior_precision == 0; }
   ModelConfig with_prior() const noexcept;
 };

@@ -39,7 +39,7 @@ struct SamplerEntry {
   Result<bool> (*check)(const SamplerConfig& config) noexcept;
   bool has_law;
   bool targets_posterior;  // false: the sandwich
-  // Of Chain::state; 0 for most.
+  // How many numbers Chain::state has; 0 for most samplers.
   std::size_t (*state_size)(const SamplerConfig& config, std::uint32_t dimension) noexcept;
   // Null while measuring. Look at arena.exhausted() before using what comes back.
   AnySampler* (*make)(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;

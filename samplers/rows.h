@@ -61,7 +61,7 @@ class RowLayout {
     return takes_weight() ? row[given_weight_index()] : 1.0;
   }
   bool has_learner_weight() const { return has_learner_weight_; }
-  // Of a row that nobody has judged: the learner's weight is the one it came with.
+  // The learner's weight of a row that nobody has judged yet becomes the one it came with.
   void begin_learner_weight(double* row) const {
     if (has_learner_weight_) row[weight_index()] = given_weight(row);
   }

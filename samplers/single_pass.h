@@ -91,7 +91,7 @@ class SinglePass {
     RowBatch chosen;
     double variance;
   };
-  // Of this chain's draw. `chosen` has room for all of them.
+  // The rows of this chain's draw. REQUIRES: `chosen` has room for all of `fresh`.
   WeighedRows choose(const RowBatch& fresh, double weight_variance, Rng& rng,
                      std::span<std::uint32_t> chosen) const noexcept;
 

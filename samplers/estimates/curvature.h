@@ -202,8 +202,8 @@ class AnchorSums {
   // What the rows count as together: as many as there are, where rows have no weight.
   double weight() const noexcept { return weighted_ ? sums_.weight : sums_.rows; }
   // Sum of the weights over sum of their squares; 1 where rows have no weight, or there are none.
-  // Of rows whose weights say nothing about their gradients, a gradient times its weight has the
-  // covariance that the gradients of as many equal rows have together, divided by this.
+  // Where weights say nothing about gradients, a gradient times its weight has the covariance that
+  // the gradients of as many equal rows have together, divided by this.
   double weight_ratio() const noexcept {
     return any_weight() ? sums_.weight / sums_.squared_weight : 1.0;
   }

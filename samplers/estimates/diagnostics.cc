@@ -107,7 +107,7 @@ double ChainDiagnostics::effective(std::uint32_t series) const noexcept {
   }
 }
 
-// Of a few parameters at a time, which lie side by side in every batch.
+// Takes a few parameters at a time, which lie side by side in every batch.
 void ChainDiagnostics::split_r_hat(std::uint32_t first, std::uint32_t parameters,
                                    double* r_hat) const noexcept {
   using Sums = std::array<double, kAtATime>;

@@ -31,7 +31,8 @@ class DyadicBatches {
   // Complete batches a chain.
   std::uint64_t batches(std::uint32_t level) const noexcept { return count_ >> level; }
 
-  // Of batch sums about their mean over all chains, per value. REQUIRES: two batches a chain.
+  // Autocovariances of batch sums about their mean over all chains, per value. REQUIRES: two
+  // batches a chain.
   struct Autocovariance {
     double own = 0;     // variance of a batch
     double lagged = 0;  // covariance of neighbours

@@ -11,7 +11,8 @@ using Eigen::Index;
 
 namespace {
 
-// Of a correlation's unit variance: keeps the fit positive definite where variables are collinear.
+// The least uniqueness, as a share of a variable's variance: it keeps the fit positive definite
+// where variables are collinear.
 constexpr double kLeastUniqueness = 1e-6;
 constexpr int kMaxIterations = 500;
 constexpr double kLeastStart = 1e-3;

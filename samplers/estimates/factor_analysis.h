@@ -33,7 +33,7 @@ class FactorAnalysis {
   Status begin(double* correlations) noexcept;
   void pivoted_columns(const double* correlations) noexcept;
   Status orthogonalize() noexcept;
-  // Of a symmetric matrix with r columns.
+  // products <- matrix columns, for a symmetric matrix and r columns.
   void multiply(const double* matrix, const double* columns, double* products) const noexcept;
   Status improve(const double* correlations) noexcept;
 

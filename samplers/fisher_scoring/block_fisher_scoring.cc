@@ -39,8 +39,8 @@ Index BlockFisherScoring::width(Index block) const noexcept {
   return std::min(block_size_, dimension_ - first(block));
 }
 
-// Of the block of C, made stable with that of A for H = scale C^-1. A short last block is filled up
-// with ones on the diagonal, which nothing reads.
+// Factorizes the block of C, made stable with that of A for H = scale C^-1. A short last block is
+// filled up with ones on the diagonal, which nothing reads.
 Status BlockFisherScoring::factorize(const Estimates& e, Index block, double scale) noexcept {
   const Index begin = first(block);
   const Index size = width(block);

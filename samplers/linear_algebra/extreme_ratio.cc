@@ -66,8 +66,8 @@ bool ExtremeRatio::begin_step() noexcept {
   return true;
 }
 
-// Of the span of three vectors, g made the identity by Cholesky's method: one that depends on those
-// before it is left out.
+// Solves the problem in the span of three vectors. Cholesky's method makes g the identity there,
+// and leaves out a vector that depends on those before it.
 void ExtremeRatio::end_step() noexcept {
   constexpr double kDependent = 1e-10;
   const std::array<const RatioVector*, 3> span = {&best_, &gradient_, &change_};

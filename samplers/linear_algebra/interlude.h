@@ -41,7 +41,7 @@ inline constexpr double kScatteredNumber = 64;
 // A number of a matrix that a product with one vector reads once, from beyond the caches.
 inline constexpr double kSweptNumber = 6;
 
-// Of computations that nothing need come between, `interlude` is null.
+// `interlude` is null for a computation that need not be interrupted.
 inline void advance(Interlude* interlude, double products) noexcept {
   if (interlude != nullptr) interlude->add(products);
 }

@@ -45,7 +45,7 @@ class InverseFactor {
 
  private:
   static constexpr std::size_t kPanel = 32;
-  // Of panel rows [first, last) every column before `last`.
+  // Calls f for every panel, which holds rows [first, last) of all columns before `last`.
   template <class F>
   void for_panels(F&& f) const noexcept;
   std::size_t numbers() const noexcept;

@@ -167,7 +167,7 @@ void HeteroscedasticModel::add_third(const RowBatch& chunk, const double* covari
   for (std::size_t b = 0; b < kBlocks; ++b) blocks_.add_vector(chunk, slopes_[b], b, third);
 }
 
-// Of row i after evaluate(), counted once: its loss by one predictor alone.
+// The loss of row i, counted once, as a function of one predictor alone. REQUIRES: evaluate().
 RowAtMode HeteroscedasticModel::row_at_mode(std::size_t i, Block block) const noexcept {
   const double precision = std::exp(-std::max(log_variances_[i], kLeast));
   const double pull = residuals_[i] * precision;

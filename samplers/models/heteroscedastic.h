@@ -50,7 +50,8 @@ class HeteroscedasticModel final : public Model {
                            NoiseVarianceSums& sums) noexcept override;
   void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
                      double weight, CurvatureSums& sums) noexcept override;
-  // Of both predictors, each with the other where it is: ways add up, of the rest the larger.
+  // Judges each predictor with the other held at the mode: `moved` is the sum over the two,
+  // `information` the larger, `known` the smaller; `doubt` is the log-variance's.
   bool row_effects(const RowBatch& batch, const RowJudge& judge,
                    RowEffect* effects) noexcept override;
 
@@ -58,7 +59,8 @@ class HeteroscedasticModel final : public Model {
   static constexpr std::size_t kChunk = LinearRows::kChunk;
   enum Block : std::size_t { kLogVariance = 0, kMean = 1, kBlocks = 2 };
 
-  // Of a chunk: eta - y and s, y in units of the target's scale. Returns the sum of -log p.
+  // Works out eta - y and s of each row of a chunk, y in units of the target's scale. Returns the
+  // sum of -log p.
   double evaluate(const RowBatch& chunk, const double* theta) noexcept;
   // After evaluate(): derivatives of the rows' -log p by their predictors, times their weights.
   void differentiate(std::size_t rows) noexcept;

@@ -17,7 +17,7 @@ void expand_features(const RowLayout& layout, const FeatureTransform& transform,
 
 // A number for each row of a chunk, for whoever looks at it: scratch.
 struct ChunkScratch {
-  // Of so many rows; the last two only where rows have them.
+  // Takes memory for so many rows; for the last two only where rows have them.
   ChunkScratch(Arena& arena, std::size_t rows, const RowLayout& layout) noexcept;
 
   double* eta;
@@ -65,7 +65,7 @@ class LinearRows : public ChunkScratch {
 
   // Folds theta and the transforms into coefficients of the raw features, for the raw target.
   void set_coefficients(const double* theta, const TargetTransform& target = {}) noexcept;
-  // Of at most kChunk rows; their offsets are in them.
+  // The linear predictors, offsets included, and targets of at most kChunk rows.
   void predictors(const RowBatch& chunk, double* eta, double* targets) noexcept;
   double offset(const RowBatch& chunk, std::size_t i) const noexcept {
     return layout_.offset(chunk.base + chunk.slots[i] * layout_.stride());
@@ -85,8 +85,8 @@ class LinearRows : public ChunkScratch {
   void finish_squares(double* squares) noexcept;
   // matrix += sum_i weights[i] x_i x_i^T.
   void add_outer(const RowBatch& chunk, const double* weights, double* matrix) noexcept;
-  // Of the chunk that add_outer() was given last: leverage[i] = x_i^T P x_i, P symmetric, dimension
-  // x dimension; and total += sum_i weights[i] x_i.
+  // Both use the chunk that add_outer() was given last: leverage[i] = x_i^T P x_i, P symmetric,
+  // dimension x dimension; and total += sum_i weights[i] x_i.
   void leverages(const RowBatch& chunk, const double* covariance, double* leverage) noexcept;
   void add_to(const RowBatch& chunk, const double* weights, double* total) noexcept;
   // What leverages() and add_to() need of a chunk that add_outer() was not given.

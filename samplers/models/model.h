@@ -62,12 +62,12 @@ struct CurvatureSums {
   double* third;      // sum of l'''_i x_i (x_i^T P x_i), dimension; filled when P is given
   double loss = 0;    // sum of -log p, without what does not depend on theta
   double rows = 0;
-  // Of models whose rows have weights: the sums of these and of their squares; otherwise 0.
+  // Sums of the weights and of their squares where rows have weights; otherwise 0.
   double weight = 0;
   double squared_weight = 0;
-  // Models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i what a row counts as, of Student's t
-  // times its likelihood's own weight. With a shape: sum of the squared derivatives of -log p by
-  // its logarithm, each times w_i.
+  // For models with a dispersion: sum of w_i (y'_i - eta_i)^2, w_i what a row counts as, which for
+  // Student's t is multiplied by the likelihood's own weight. For models with a shape: sum of the
+  // squared derivatives of -log p by its logarithm, each times w_i.
   double squares = 0;
   double shape_gradient = 0;   // with a shape: derivative of -log p by its logarithm, ...
   double shape_curvature = 0;  // ... and the second one; when P is given the first is the mean over
@@ -99,8 +99,8 @@ struct RowEffect {
   // That variance where the linear predictor is a logarithm or log-odds; otherwise 0. Where it is
   // large the row is certain at the mode and of the other kind at some draws.
   double doubt = 0;
-  // Of likelihoods whose rows move little however far off they are, Student's: squared distance of
-  // y, in predictive scales; otherwise 0.
+  // Squared distance of y, in predictive scales, for likelihoods whose rows move little however far
+  // off they are (Student's t); otherwise 0.
   double surprise = 0;
 };
 
@@ -109,8 +109,8 @@ struct DistanceJudge {
   const double* mode;
   const double* covariance;  // P, dimension x dimension
   double divisor;            // dispersion that -log p is divided by, or 1
-  // Of a row whose squared distance in noise is no more than this, the one in all that is not known
-  // is given as the same: it is never larger.
+  // Where a row's squared distance in noise is no more than this, RowDistance::predictive, which is
+  // never larger, is set to the same number.
   double least;
 };
 

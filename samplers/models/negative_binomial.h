@@ -53,10 +53,10 @@ struct NegativeBinomialLikelihood : PlainLikelihood {
     PoissonLikelihood::start(y, n, eta);
   }
 
-  // Of each row the first and the second derivative of -log p by log alpha, at fixed eta.
+  // The first and the second derivative of each row's -log p by log alpha, at fixed eta.
   void shape_derivatives(const double* eta, const double* y, std::size_t n, double* first,
                          double* second) const noexcept;
-  // Of each row the derivative of its curvature by log alpha.
+  // The derivative of each row's curvature by log alpha.
   void curvatures_by_shape(const double* eta, const double* y, std::size_t n,
                            double* derivative) const noexcept {
     for (std::size_t i = 0; i < n; ++i) {

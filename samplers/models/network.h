@@ -243,7 +243,7 @@ class NetworkModel final : public Model {
   void backward(const double* theta, const double* head, double weight, double* gradient) noexcept {
     shape_.backward(theta, row_.x, row_.values, head, weight, row_.errors, gradient);
   }
-  // Of a target and the linear predictors; as visit() leaves it.
+  // Sets the head for a target and the linear predictors, as visit() leaves it.
   void set_head(double y, const double* eta) noexcept;
   // matrix += weight x (J^T head)(J^T head)^T, once the bundle is flushed.
   void add_outer(const double* theta, const double* head, double weight, double* matrix) noexcept;

@@ -27,7 +27,7 @@ class PredictorBlocks {
   // triangle where a = b.
   void add_outer(const RowBatch& chunk, const double* weights, std::size_t a, std::size_t b,
                  double* matrix) noexcept;
-  // Of block b the lower triangle's diagonal: squares += sum_i weights[i] x_ij^2.
+  // The diagonal of that triangle for one block: squares += sum_i weights[i] x_ij^2.
   void add_squares(const RowBatch& chunk, const double* weights, std::size_t block,
                    double* squares) noexcept;
   // leverage[i] = x_i^T P_ab x_i, a >= b, of the chunk that add_outer() was given last.
@@ -35,7 +35,8 @@ class PredictorBlocks {
                  double* leverage) noexcept;
   // What the rows of the chunk count as, times `weight`, into the two sums.
   void add_row_weights(const RowBatch& chunk, double weight, CurvatureSums& sums) const noexcept;
-  // Of row i of the chunk that LinearRows::load_row_weights() was given last; 1 without weights.
+  // The weight of row i of the chunk that LinearRows::load_row_weights() was given last; 1 without
+  // weights.
   double row_weight(std::size_t i) const noexcept {
     return rows.weighted() ? rows.row_weights[i] : 1.0;
   }

@@ -1,8 +1,8 @@
 // How far one row of a generalized linear model is from what a Gaussian posterior expects of it.
 //
-// Of a normal y the squared distance in noise is r^2 / sigma^2, the predictive one r^2 / (sigma^2 +
-// x^T P x). Elsewhere the first is the deviance (McCullagh and Nelder 1989, section 2.3), of which
-// exp(-deviance / 2) bounds the probability of a y as far off or farther on the same side
+// For a normal y the squared distance in noise is r^2 / sigma^2, the predictive one r^2 / (sigma^2
+// + x^T P x). Elsewhere the first is the deviance (McCullagh and Nelder 1989, section 2.3), of
+// which exp(-deviance / 2) bounds the probability of a y as far off or farther on the same side
 // (Chernoff), as it does the normal one's.
 #ifndef WINDHOVER_SAMPLERS_MODELS_ROW_DISTANCE_H_
 #define WINDHOVER_SAMPLERS_MODELS_ROW_DISTANCE_H_
@@ -20,7 +20,7 @@ inline double scaled_log_ratio(double y, double log_scale) noexcept {
   return y > 0 ? y * (std::log(y) - log_scale) : 0.0;
 }
 
-// Of one row with its linear predictor at eta; never below 0.
+// The deviance of one row with its linear predictor at eta; never below 0.
 inline double deviance(const PoissonLikelihood& likelihood, const RowAtMode& row,
                        double eta) noexcept {
   // Twice what the loss is above its least, which also holds beyond kLargest.

@@ -48,7 +48,7 @@ class SoftmaxModel final : public Model {
 
   void predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
                          double* losses) noexcept override;
-  // Of each row only how much its log-odds are in doubt, those of the class that are most.
+  // Says of each row only `doubt` and `known`, those of the class whose log-odds are most in doubt.
   bool row_effects(const RowBatch& batch, const RowJudge& judge,
                    RowEffect* effects) noexcept override;
 
@@ -58,9 +58,9 @@ class SoftmaxModel final : public Model {
   double* probability(std::size_t output) noexcept { return probabilities_ + output * kChunk; }
   // Linear predictors of classes 1 to C - 1, targets, and the rows' weights.
   void load_predictors(const RowBatch& chunk, const double* theta) noexcept;
-  // Of row i, predictors into probabilities; returns -log p(y) times the row's weight.
+  // Turns the predictors of row i into probabilities; returns -log p(y) times the row's weight.
   double classify_row(std::size_t i) noexcept;
-  // Both, of all rows; returns the sum.
+  // Loads and classifies all rows of the chunk; returns the sum.
   double classify(const RowBatch& chunk, const double* theta) noexcept;
   // Turns probabilities into p - [y = class], times the row's weight.
   void subtract_targets(std::size_t rows) noexcept;

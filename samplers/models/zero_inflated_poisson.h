@@ -41,7 +41,7 @@ struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
     for (std::size_t i = 0; i < n; ++i) {
       const Zero z = zero(eta[i]);
       curvature[i] = z.mu * (1 - z.structural * z.mu * z.none) / (1 + odds_);
-      // Of -log p itself.
+      // `third` is that of -log p itself.
       const double both = z.structural * z.counted;
       third[i] =
           y[i] > 0 ? z.mu : z.mu * (z.counted - both * z.mu * (3 + (1 - 2 * z.structural) * z.mu));
@@ -61,7 +61,7 @@ struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
     PoissonLikelihood::start(y, n, eta);
   }
 
-  // Of each row the first and the second derivative of -log p by log phi, at fixed eta.
+  // The first and the second derivative of each row's -log p by log phi, at fixed eta.
   void shape_derivatives(const double* eta, const double* y, std::size_t n, double* first,
                          double* second) const noexcept {
     for (std::size_t i = 0; i < n; ++i) {
@@ -73,7 +73,7 @@ struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
       second[i] -= z.structural * z.counted;
     }
   }
-  // Of each row the derivative by log phi of the first derivative of -log p by eta.
+  // The derivative by log phi of each row's first derivative of -log p by eta.
   void derivatives_by_shape(const double* eta, const double* y, std::size_t n,
                             double* derivative) const noexcept {
     for (std::size_t i = 0; i < n; ++i) {
@@ -81,7 +81,7 @@ struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
       derivative[i] = y[i] > 0 ? 0.0 : -z.structural * (z.counted * z.mu);
     }
   }
-  // Of each row the derivative by log phi of the second derivative of -log p by eta.
+  // The derivative by log phi of each row's second derivative of -log p by eta.
   void curvatures_by_shape(const double* eta, const double* y, std::size_t n,
                            double* derivative) const noexcept {
     for (std::size_t i = 0; i < n; ++i) {

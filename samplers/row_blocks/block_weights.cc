@@ -142,7 +142,7 @@ void BlockWeights::leave_aside() noexcept {
 void BlockWeights::follow_scatter(const RowColumns& row, std::uint32_t slot, float square,
                                   std::uint32_t chains) noexcept {
   const float newest = std::min(kNewestVisits, static_cast<float>(chains) * kNewestVisit);
-  // Of a column there are more visits, and some count for more than one.
+  // A column is visited more often than a row, and some visits count for more than one.
   const double newest_of_column = newest / kMostLength;
   const float scatter = scatter_[slot];
   const double length = length_of(row, slot);

@@ -36,7 +36,7 @@ class BlockWeights {
   // as a guess. O(non-zeros + log slots).
   void enter(const RowColumns& row, std::uint32_t slot, float scatter) noexcept;
   void leave(const RowColumns& row, std::uint32_t slot) noexcept;
-  // Likewise of a row that is drawn with all others but says nothing.
+  // Likewise for a row that is drawn with all others but says nothing.
   void enter_aside() noexcept;
   void leave_aside() noexcept;
 
@@ -56,14 +56,15 @@ class BlockWeights {
   // The share of all weight that rows have but for so many of the heaviest. To a factor of 2.
   double share_beyond(std::uint64_t heaviest) const noexcept;
 
-  // Of the rows of a column together.
+  // The sum of the weights of the rows of a column.
   double weight_of(std::uint32_t column) const noexcept { return columns_[column].together; }
 
-  // Mean square of what residuals change by: of a row; of the rows of a column times the square of
-  // the value and iota over that of the column.
+  // The mean square of the change of a residual between two looks: of one row; and over the rows of
+  // a column, each times the square of its value and its iota over the column's.
   float scatter_of(std::uint32_t slot) const noexcept { return scatter_[slot]; }
   double scatter_of_column(std::uint32_t column) const noexcept { return columns_[column].scatter; }
-  // So many chains have looked at this row, and its residual has changed by the root of `square`.
+  // Follows the scatter of a row that `chains` chains have looked at and whose residual has changed
+  // by the root of `square`.
   void follow_scatter(const RowColumns& row, std::uint32_t slot, float square,
                       std::uint32_t chains) noexcept;
 
@@ -72,7 +73,7 @@ class BlockWeights {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // Quanta in 1, of sums of w and of w^2: of 10^9 rows of any weight.
+  // Quanta in 1, for sums of w and of w^2 over 10^9 rows of any weight.
   static constexpr double kWeightQuanta = 0x1p48;
   static constexpr double kSquareQuanta = 0x1p48;
 
@@ -85,7 +86,7 @@ class BlockWeights {
     std::uint64_t rows;
   };
 
-  // Rows whose quanta have so many bits.
+  // The rows whose quanta have the same number of bits.
   struct Octave {
     std::uint64_t rows = 0;
     std::uint64_t weight = 0;

@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// A number each of `count` columns, in the words of row_block_langevin.h, and where theta of all
-// chains stands for it, with G of all behind it.
+// One number for each of `count` columns, named as in row_block_langevin.h, and a pointer to theta
+// of all chains, which G of all chains follows.
 struct ChainColumns {
   float* const* theta;
   const float* value;
@@ -25,7 +25,7 @@ struct ChainColumns {
   std::size_t count;
 };
 
-// A number each of the columns of a row. What a step takes, and what it works out.
+// One number for each of the columns of a row: what a step takes, and what it works out.
 struct ColumnSteps {
   const float* value;
   const float* rows;
@@ -45,7 +45,7 @@ struct StepSums {
   double weights;  // of `informed`
 };
 
-// Of the chains at a row.
+// How the chains respond to a row.
 struct ChainResponses {
   float residual;   // sum of r
   float curvature;  // sum of h
@@ -61,7 +61,7 @@ inline constexpr std::size_t kColumnLanes = 8;
 inline constexpr std::size_t kChainNormals = 16;
 inline constexpr std::size_t kSurveyedColumns = 64;
 
-// Of all chains together, with F_j as it was before the step.
+// Sums over all chains and columns, with F_j as it was before the step.
 struct ChainSums {
   double apart;  // sum of informed_j (theta_j - theta'_j) F_j, theta' that of another chain
   double own;    // of learned_j theta_j F_j
@@ -102,7 +102,7 @@ struct ChainKernels {
   // from 0, up to 87; beyond they stay as they are there. `sign`: 1 where y is 0, -1 where it is 1.
   ChainResponses (*logistic)(const double* eta, double more, float sign, std::uint32_t chains,
                              float* residual, float* curvature);
-  // Of each of these columns, the means of theta and of its square over the chains.
+  // The means of theta and of its square over the chains, for each of these columns.
   void (*moments)(const float* const* theta, std::size_t count, std::uint32_t chains, float* mean,
                   float* square);
   // along[c] = sum of scatter_j z_jc; `normals` holds a number a column and chain.
@@ -112,16 +112,16 @@ struct ChainKernels {
   // F_jc = precision_j theta_jc + G_jc + repeats_j moved[c], and G_jc += value_j change[c].
   ChainSums (*step)(const ChainColumns& columns, const float* normals, const float* taken,
                     const float* moved, const float* change, std::uint32_t chains);
-  // Of a number each of these columns; ... over the dispersion. REQUIRES: `count` is at most
-  // kSurveyedColumns.
+  // The arrays hold one number a column; a posterior variance is `dispersion` / (lambda_j + H_j).
+  // REQUIRES: `count` is at most kSurveyedColumns.
   ColumnSurvey (*survey)(const float* const* theta, const float* precision, const float* curvature,
                          const float* rows, const float* unsettled, std::size_t count,
                          std::uint32_t chains, float dispersion);
-  // scale theta_jc of these columns to out[column x stride + chain]; `chains_of_columns`: of each
-  // column theta of all chains, then G of all.
+  // Copies scale theta_jc of these columns to out[column x stride + chain]; `chains_of_columns`
+  // holds for each column theta of all chains, then G of all.
   void (*copy)(const float* chains_of_columns, const std::uint32_t* columns, std::size_t count,
                std::uint32_t chains, float scale, float* out, std::size_t stride);
-  // theta_jc += by_j times[c], G_jc += value_j residual[c], of a row that comes; one that goes has
+  // theta_jc += by_j times[c], G_jc += value_j residual[c], for a row that comes; one that goes has
   // -residual.
   void (*translate)(float* const* theta, const float* by, const float* times, const float* value,
                     const float* residual, std::size_t count, std::uint32_t chains);

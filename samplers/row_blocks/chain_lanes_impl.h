@@ -9,7 +9,7 @@
 namespace windhover {
 namespace {
 
-// Of the last chains the lanes that are left over are 0.
+// Where the last chains do not fill the lanes, those left over are 0.
 constexpr std::uint32_t kLanes = kChainLanes;
 static_assert(kColumnLanes == kLanes);
 using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;

@@ -26,12 +26,12 @@ inline float variance_of(std::span<const float> numbers) noexcept {
   return static_cast<float>(squares / count);
 }
 
-// Of each column theta of all chains, and G of all beside them (row_block_langevin.h).
+// Holds for each column theta of all chains, and beside them G of all (row_block_langevin.h).
 //
-// Invariant: met() are the columns that have had a row, in the order of their first ones; of all
-// others theta is NaN. In single precision; the intercept, which every row touches, has a G in
-// double precision, and what lies beside its theta is a copy. One thread. Memory: 8 bytes a chain
-// and column, 4 a column. No function but reset() takes time in proportion to the columns.
+// Invariant: met() are the columns that have had a row, in the order of their first ones; theta of
+// all others is NaN. In single precision; the intercept, which every row touches, has a G in double
+// precision, and what lies beside its theta is a copy. One thread. Memory: 8 bytes a chain and
+// column, 4 a column. No function but reset() takes time in proportion to the columns.
 class ChainPositions {
  public:
   ChainPositions(Arena& arena, std::uint32_t columns, std::uint32_t chains,

@@ -33,18 +33,18 @@ struct ChainSurvey {
   // there were rows.
   double unsettled = 0;
 
-  // Of the columns that have been looked at.
+  // Sums over the columns that have been looked at.
   struct Sums {
-    // At most kSurveyedColumns more.
+    // Adds these columns. REQUIRES: they are at most kSurveyedColumns.
     void add(const RowBlockParts& parts, std::span<const std::uint32_t> columns) noexcept;
 
     ColumnSurvey of_chains{};
     double held_by_prior = 0;
   };
-  // Of all columns that have had a row.
+  // Sets the survey from the sums over all columns that have had a row.
   void take(const Sums& sums, std::uint32_t chains) noexcept;
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(lag, informed, held_by_prior, unsettled);
   }

@@ -6,7 +6,7 @@ namespace windhover {
 
 namespace {
 
-// Of the linear predictors under the prior that a learned precision begins with.
+// The variance of linear predictors under the prior that a learned precision begins with.
 constexpr double kPredictorVariance = 2.5 * 2.5;
 
 }  // namespace

@@ -40,10 +40,11 @@ class ColumnPrior {
     const double pull = of(column) * noise_.dispersion().value();
     return past_.kept() ? pull + past_.of(column).precision : pull;
   }
-  // Where a learned precision begins, of rows of so many non-zeros.
+  // Where a learned precision begins, for rows of so many non-zeros.
   double start(double nonzeros) const noexcept;
   bool is_learned() const noexcept { return learned_; }
-  // Of all columns but the intercept's: of one without rows, and how far others may be from it.
+  // The prior of all columns but the intercept's: the precision of a column without rows, and how
+  // far others may be from it.
   LearnedPrecision& precision() noexcept { return precision_; }
   const LearnedPrecision& precision() const noexcept { return precision_; }
 
@@ -59,7 +60,7 @@ class ColumnPrior {
     memory_.fetch(column);
   }
 
-  // In the section that is open, but for sections of its own.
+  // Shows its numbers in the section that is open, and in sections of its own.
   void visit_past(StateVisitor& visitor) noexcept;
   void visit_precision(StateVisitor& visitor) noexcept { precision_.visit_state(visitor); }
 

@@ -13,12 +13,12 @@
 
 namespace windhover {
 
-// Of one column. A curvature is that of -log p in the linear predictor.
+// What rows say of one column. A curvature h_i is that of -log p in the linear predictor.
 struct alignas(32) ColumnSums {
   double curvature = 0;    // H_j, sum of w_i h_i x_ij^2
   std::uint32_t rows = 0;  // with a non-zero
-  // Of what rows have taken the column away from its prior by, the part that the prior has not
-  // answered yet: ChainSurvey::unsettled.
+  // The part of the way that rows have taken the column from its prior which the prior has not
+  // answered yet: see ChainSurvey::unsettled.
   float unsettled = 0;
   float relevance = 1;  // lambda_j over lambda
 };

@@ -48,8 +48,8 @@ class CurvatureBound {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // Of a column: the vector, and what the matrix makes of it. `iteration` says which one they are
-  // of.
+  // The entries of one column in the vector and in the matrix times it. `iteration` says which
+  // iteration they are of.
   struct Entry {
     float vector;
     float product;

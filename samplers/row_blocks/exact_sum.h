@@ -37,8 +37,8 @@ inline void visit_quanta(StateVisitor& visitor, Quanta* quanta, std::size_t coun
   visitor.visit({reinterpret_cast<std::uint64_t*>(quanta), 2 * count});
 }
 
-// Of numbers of any size: to a part in 10^7 from 10^-26 on, and to 2^-110 below. REQUIRES: each
-// kMost at most, and no more than 2^30 together.
+// An exact sum of numbers, each kept to a part in 10^7 from 10^-26 on, and to 2^-110 below.
+// REQUIRES: each is at most kMost in size, and there are no more than 2^30 together.
 class ExactSum {
  public:
   static constexpr double kMost = 0x1p60;

@@ -18,32 +18,33 @@ struct RowBlockParts;
 // parts had it then. One thread.
 class GatheredRow {
  public:
-  // What the chains keep of a row, as they look at it: of all of them.
+  // What all chains together find when they look at a row again.
   struct Looked {
     float square;     // mean of (r - r')^2
     float curvature;  // mean of h
     float largest;    // h
   };
 
-  // Of so many columns at most. The parts outlive it.
+  // Takes memory for so many columns at most. The parts outlive it.
   GatheredRow(Arena& arena, std::size_t most_columns, RowBlockParts& parts) noexcept;
   void reset() noexcept;
 
-  // What follows is worked out into it.
+  // Where all functions below put what they work out.
   const StepBlock& block() const noexcept { return block_; }
 
-  // The row's columns and values.
+  // Puts the row's columns and values there.
   void unpack(const RowColumns& row) noexcept;
-  // And what is known of these columns.
+  // unpack(), and what is known of these columns.
   void load(const RowColumns& row) noexcept;
-  // eta of each chain. REQUIRES: load().
+  // Works out eta of each chain. REQUIRES: load().
   void predict(const RowColumns& row) noexcept;
-  // r and h of each chain at eta, and `more`; their means. REQUIRES: predict().
+  // r and h of each chain at eta + `more`; returns their means. REQUIRES: predict().
   RowAt respond(const RowColumns& row, double more, float* residuals, float* curvatures) noexcept;
-  // What the chains keep of the row becomes what it is now; what that has changed by. Likewise.
+  // Brings what the chains keep of the row up to date; returns how much that has changed. REQUIRES:
+  // predict().
   Looked look(const RowColumns& row, std::uint32_t slot) noexcept;
-  // x_j / (lambda_j + H_j) into the block's steps, and what that is along the row. REQUIRES:
-  // load().
+  // Puts x_j / (lambda_j + H_j) into the block's steps, and returns the product of that with the
+  // row. REQUIRES: load().
   double direction(const RowColumns& row) noexcept;
 
  private:

@@ -10,12 +10,12 @@ namespace {
 constexpr double kMostLogStep = 3;
 // What is left of a change that takes back some of the one before.
 constexpr double kTurned = 0.5;
-// It has come to rest where it changes by no more than this, or than its sd.
+// It is taken as known where its logarithm changes by no more than this, or than two of its sds.
 constexpr double kAtRest = 0.1;
 constexpr std::uint64_t kEnds = 3;
-// Single precision tells no less apart, in units of the targets' variance.
+// Single precision cannot resolve less, in units of the targets' variance.
 constexpr double kLeast = 1e-10;
-// Rows that parameters follow, at most.
+// The largest share of the rows that parameters may follow.
 constexpr double kMostFollowed = 0.95;
 
 }  // namespace
@@ -62,7 +62,8 @@ void LearnedDispersion::end(std::uint64_t rows, double weight, std::uint32_t cha
   const double change = std::clamp(step, -kMostLogStep, kMostLogStep);
   value_ = std::max(before * std::exp(change), kLeast);
   change_ = std::log(value_ / before);
-  // Of the eigenvalues of what the parameters follow, which sum to `followed`, at least.
+  // A lower bound: of what the parameters follow only the sum of its eigenvalues, `followed`, is
+  // known.
   relative_sd_ = std::sqrt(weight / information_) / (weight - followed);
   ++ends_;
   squares_ = variance_ = 0;

@@ -20,14 +20,14 @@ namespace windhover {
 // what the chains spread at these rows; where they have still to contract it is no more than what
 // the columns know.
 //
-// Of a likelihood with weights of its own V is none: that is the EM algorithm, and steps are as
-// much longer as a row says less of the dispersion than a normal one (Lange, Little and Taylor
-// 1989).
+// Where the likelihood has weights of its own, V is 0: that is the EM algorithm, and steps are
+// longer by as much as a row says less of the dispersion than a normal one (Lange, Little and
+// Taylor 1989).
 //
 // Invariant: value() is positive; in units of the squared unit of y. One thread.
 class LearnedDispersion {
  public:
-  // `given`: 0 learns it. `information`: of a row about its logarithm.
+  // `given`: 0 learns it. `information`: what a row says about its logarithm.
   void reset(double given, double information) noexcept;
   bool learned() const noexcept { return learned_; }
   double value() const noexcept { return value_; }

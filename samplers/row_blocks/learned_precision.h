@@ -41,23 +41,23 @@ class LearnedPrecision {
 
   double value() const noexcept { return value_; }
   double tails() const noexcept { return tails_; }
-  // Of a column with this mean of theta^2.
+  // The relevance of a column whose mean of theta^2 is this.
   double relevance(double mean_square) const noexcept {
     return (1 + tails_) / (1 + tails_ * value_ * mean_square);
   }
-  // Derivative of its logarithm by tails.
+  // The derivative of the relevance's logarithm by tails.
   double relevance_by_tails(double mean_square) const noexcept {
     const double square = value_ * mean_square;
     return (1 - square) / ((1 + tails_) * (1 + tails_ * square));
   }
-  // Whether it did at the last end().
+  // Whether the precision changed at the last end().
   bool changed() const noexcept { return log_change_ != 0; }
   // What the chains of a column of this curvature are multiplied with, because the precision
   // changed at the last end().
   float stretch(float curvature) const noexcept;
 
-  // Of moves, sums over their columns, each divided by the column's rows, so that columns count
-  // alike.
+  // Sums over moves and their columns, each term divided by the column's rows, so that columns
+  // count alike.
   struct Sums {
     double slope = 0;        // of theta_j df/dtheta_j, unbiased
     double information = 0;  // of gamma_j^2
@@ -71,7 +71,7 @@ class LearnedPrecision {
     sums_.informed += sums.informed;
     moves_ += moves;
   }
-  // Where it begins, as long as nothing has been learned: from now on.
+  // Sets where the precision begins, as long as nothing has been learned.
   void expect(double start) noexcept;
   // The precision follows, by a fifth at most, once there have been as many moves as all chains
   // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.

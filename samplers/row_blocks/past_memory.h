@@ -27,11 +27,11 @@ class PastMemory {
 
   // `columns`: 0 where nothing is compared; the last is the intercept where there is one.
   PastMemory(Arena& arena, std::uint32_t columns) noexcept;
-  // Of `rows` at most.
+  // Begins anew, with a longest memory of `rows` rows.
   void reset(double rows) noexcept;
 
-  // A row has come; `precision`: of the prior of all columns, but of the intercept's. Whether
-  // rows() is another number now.
+  // Takes a row that has come; `precision` is that of the prior of all columns but the intercept's.
+  // Returns whether rows() has changed.
   bool take(const RowColumns& row, double precision, double intercept_precision) noexcept;
   double rows() const noexcept { return rows_[chosen_]; }
   void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(columns_ + column); }

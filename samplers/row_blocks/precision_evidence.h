@@ -15,27 +15,27 @@ namespace windhover {
 // N(log start, 1), and tails N(0, 1 / kTailsInformation).
 class PrecisionEvidence {
  public:
-  // Of all columns: lambda, and 0 for normal tails to 1 for those of Student's t with one degree of
-  // freedom (learned_precision.h).
+  // The prior of all columns: lambda, and tails from 0 (normal) to 1 (Student's t with one degree
+  // of freedom; learned_precision.h).
   struct Prior {
     double precision = 1;
     double tails = 0;
   };
   static constexpr double kMostTails = 1;
   static constexpr double kTailsInformation = 3;
-  // Of log p of a row, by log lambda and by tails.
+  // The derivatives of a row's log p by log lambda and by tails.
   struct Slopes {
     double precision = 0;
     double tails = 0;
   };
 
-  // `memory`: rows that count.
+  // `memory`: how many rows count.
   void reset(double memory) noexcept {
     keep_ = std::exp(-1 / memory);
     precision_ = tails_ = precision_information_ = shared_information_ = tails_information_ = 0;
   }
-  // A row, with the prior at `value`, whose log probability changes by `slopes` times its residual;
-  // `residual`: over its variance, which is 1 / `information`.
+  // Adds a row whose log probability, with the prior at `value`, changes by `slopes` times its
+  // residual; `residual` is divided by its variance, which is 1 / `information`.
   void add(const Prior& value, const Slopes& slopes, double residual, double information) noexcept {
     const double at = std::log(value.precision);
     const double along = slopes.precision * at + slopes.tails * value.tails;
@@ -59,7 +59,7 @@ class PrecisionEvidence {
     return {std::exp((precision - shared_information_ * tails) / of_precision), tails};
   }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(precision_, tails_, precision_information_, shared_information_,
                    tails_information_);

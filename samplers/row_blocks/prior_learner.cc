@@ -12,7 +12,7 @@ namespace windhover {
 
 namespace {
 
-// Columns have few where the prior is more than this part of what holds them, on average.
+// Columns have few rows where the prior is more than this part of what holds them, on average.
 constexpr double kOfThePrior = 0.5;
 // A residual counts as so many of its sds at most.
 constexpr double kMostSurprise = 4;
@@ -23,15 +23,15 @@ constexpr double kCaughtUp = 0.1;
 
 }  // namespace
 
-// As of the last retain(). Of rows without weights. What a past says of a column holds it as rows
-// do.
+// Speaks of the last retain(), and of rows without weights only. What a past says of a column holds
+// it as rows do.
 bool PriorLearner::columns_have_few_rows(const ChainSurvey& survey) const noexcept {
   const auto columns = static_cast<double>(parts_.positions.met().size());
   return parts_.prior.is_learned() && !parts_.weighs_rows() &&
          survey.held_by_prior > kOfThePrior * columns;
 }
 
-// Of what has been loaded and predicted.
+// REQUIRES: the row has been loaded and predicted.
 void PriorLearner::learn(const RowColumns& row) noexcept {
   constexpr double kWider = std::numbers::pi / 8;  // MacKay 1992
   const StepBlock& b = parts_.gathered.block();
@@ -63,7 +63,8 @@ void PriorLearner::learn(const RowColumns& row) noexcept {
            : 0);
   const double square = 1 + kWider * variance;
   const double one = 1 / (1 + std::exp(-mean / std::sqrt(square)));
-  // Over the residual: one (1 - one) times this is what that changes by, and it is its variance.
+  // The derivative of log p, divided by the residual. The residual changes by this times its
+  // variance, one (1 - one).
   const auto slope = [&](double of_variance, double of_mean) {
     const double change = 0.5 * kWider * of_variance / square * (mean - level) - of_mean;
     return -change / std::sqrt(square);
@@ -76,8 +77,9 @@ void PriorLearner::learn(const RowColumns& row) noexcept {
                 std::clamp(residual, -most, most), spread);
 }
 
-// The precision goes to where rows have it. Where it changes, the chains of a column go to where
-// its posterior then is, and as far apart, were the others known. Whether it has changed.
+// Moves the precision to where rows find it most likely. Where it changes, the chains of a column
+// get the centre and the spread that its posterior then has, were the others known. Returns whether
+// it has changed.
 bool PriorLearner::follow() noexcept {
   const double start = parts_.prior.start(parts_.rows.mean_nonzeros());
   const double before = parts_.prior.precision().value();
@@ -104,7 +106,7 @@ bool PriorLearner::follow() noexcept {
   return true;
 }
 
-// Of the columns of the row in the block. What a past pulls with stays at its centre.
+// Sets the relevance of the columns of the row in the block. The past's centre stays where it is.
 void PriorLearner::follow_relevance(const RowColumns& row) noexcept {
   const StepBlock& b = parts_.gathered.block();
   const LearnedPrecision& precision = parts_.prior.precision();
@@ -123,7 +125,7 @@ void PriorLearner::follow_relevance(const RowColumns& row) noexcept {
   }
 }
 
-// Of the columns that the prior holds.
+// Stretches the chains of the columns that the prior holds.
 void PriorLearner::stretch() noexcept {
   LearnedPrecision& precision = parts_.prior.precision();
   if (!precision.changed() || parts_.prior.past().worth() != 0) return;

@@ -22,8 +22,8 @@ float scatter_at(float scatter, double most, float curvature) noexcept {
   return static_cast<float>(std::min<double>(scatter, double{curvature} * curvature * most));
 }
 
-// Of the normals along the scatter, whose entries have squares of this sum where `square` is 1:
-// what it takes the place of in a step that is so much shorter.
+// How much of the normals along the scatter is replaced by it in a step that is so much shorter.
+// `squares` is the sum of the scatter's squared entries where `square` is 1.
 float taken_of(float square, float squares, float shorter) noexcept {
   const float scattered = squares * square;
   return scattered > 0 ? (1 - std::sqrt(1 - shorter * scattered)) * square / scattered : 0;

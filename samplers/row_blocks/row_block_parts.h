@@ -68,9 +68,9 @@ struct RowBlockParts {
   ColumnsAhead ahead;
   std::span<float> normals;  // scratch
 
-  // Of the rows that are there.
+  // Counts of the rows that are there.
   struct Rows {
-    // The intercept's among them; at least 1.
+    // Non-zeros a row, the intercept's included; at least 1.
     double mean_nonzeros() const noexcept {
       return std::max(1.0, static_cast<double>(nonzeros) /
                                static_cast<double>(std::max<std::uint64_t>(count, 1)));

@@ -112,7 +112,7 @@ void RowBlockLangevin::for_met(const Use& use) const noexcept {
 void RowBlockLangevin::retain(float* out, std::size_t stride) noexcept {
   prior_learner_.stretch();
   ChainSurvey::Sums sums;
-  // Of each column both at once, while it is in the caches.
+  // Each column is surveyed and copied at once, while it is in the caches.
   for_met([&](std::span<const std::uint32_t> columns) {
     sums.add(parts_, columns);
     if (out != nullptr) copy_columns(columns, out, stride);
@@ -157,7 +157,7 @@ void RowBlockLangevin::copy_columns(std::span<const std::uint32_t> columns, floa
   }
 }
 
-// To the units of the rows.
+// Brings the intercept to the units of the rows.
 void RowBlockLangevin::shift_intercept(float* out, std::size_t stride) const noexcept {
   const double shift = parts_.noise.likelihood().units().shift;
   if (!parts_.positions.has_intercept() || shift == 0) return;

@@ -77,18 +77,19 @@ class RowLikelihood {
   double square(double eta, double y, double residual) const noexcept {
     return is_normal(response_) ? residual * residual : residual * (eta - y);
   }
-  // Of a row about the logarithm of the dispersion (Lange, Little and Taylor 1989, appendix B).
+  // The information of a row about the logarithm of the dispersion (Lange, Little and Taylor 1989,
+  // appendix B).
   double information() const noexcept {
     return response_ == Response::kStudent ? 0.5 * nu_ / (nu_ + 3) : 0.5;
   }
 
-  // Of a row as it was sent: what is added to eta; y.
+  // The offset and y of a row, from what was sent, in the units of eta.
   double offset(double given) const noexcept { return given * inverse_scale_; }
   double target(double y) const noexcept {
     if (!has_dispersion(response_)) return y;
     return (working_target(response_, y) - units_.shift) * inverse_scale_;
   }
-  // Whether sums have digits left beside it, of y in units.
+  // Whether sums keep digits beside this y, given in units.
   bool in_range(double y) const noexcept { return std::abs(y) <= kMostTarget; }
 
   RowAt at(double eta, double y) const noexcept {
@@ -97,7 +98,7 @@ class RowLikelihood {
     return logistic_at_of_weight(eta, y);
   }
 
-  // -log p there, up to what does not depend on eta. Of all but logistic rows.
+  // -log p at eta, up to what does not depend on eta. REQUIRES: the rows are not logistic.
   double loss(double eta, double y) const noexcept {
     if (is_normal(response_)) return 0.5 * (eta - y) * (eta - y);
     const double square = (eta - y) * (eta - y) / (dispersion_ * nu_);

@@ -24,7 +24,7 @@ float within(float change, float target) noexcept {
   return change > 0 ? std::clamp(target, 0.0F, change) : std::clamp(target, change, 0.0F);
 }
 
-// Of the chains' linear predictors.
+// Mean and variance of the chains' linear predictors.
 struct RowSpread {
   double mean = 0;
   double variance = 0;

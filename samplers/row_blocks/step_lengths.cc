@@ -18,8 +18,8 @@ constexpr float kLongestBlockStep = 0.2F;
 constexpr double kLongestColumnStep = 0.2;
 constexpr double kShortestColumnStep = 1e-12;
 constexpr double kLongestRowStep = 0.5;
-// What residuals change by where all chains go far together is no scatter: of that a linear
-// predictor has so many times its variance at most, its columns alone.
+// What residuals change by where all chains go far together is no scatter. Scatter is taken to be
+// at most so many times a linear predictor's variance, by its columns alone.
 constexpr double kMostScatter = 4;
 
 }  // namespace
@@ -35,8 +35,8 @@ double StepLengths::share_of(std::size_t n) const noexcept {
          (static_cast<double>(n) * parts_.recent.change());
 }
 
-// eps_j at scale 1 and N_j of a row with a weight, of length `length` (BlockWeights): a column has
-// as many rows such as this as weigh what all of its rows do together.
+// Works out eps_j at scale 1 and N_j for a row with a weight, of length `length` (BlockWeights): a
+// column has as many rows such as this as weigh what all of its rows do together.
 void StepLengths::work_out(const RowColumns& row, double length, double most_scatter) noexcept {
   const StepBlock& b = parts_.gathered.block();
   for (std::size_t k = 0; k < row.count; ++k) {
@@ -50,7 +50,7 @@ void StepLengths::work_out(const RowColumns& row, double length, double most_sca
   std::fill(b.length + row.count, b.length + StepBlock::padded(row.count), kLongestBlockStep);
 }
 
-// Of linear predictors such as the row's, or infinity.
+// The variance that bounds the scatter of linear predictors such as the row's, or infinity.
 double StepLengths::most_scatter(const RowColumns& row) const noexcept {
   if (!parts_.draws_new_columns()) return std::numeric_limits<double>::infinity();
   const StepBlock& b = parts_.gathered.block();
@@ -76,7 +76,7 @@ double StepLengths::longest_step_of(const RowColumns& row, std::size_t k,
   return std::clamp(share, kShortestColumnStep, kLongestColumnStep);
 }
 
-// Of a row without a weight.
+// Works out the lengths for a row without a weight.
 void StepLengths::work_out(std::size_t count) noexcept {
   const auto share = static_cast<float>(share_of(count));
   const StepBlock& b = parts_.gathered.block();
@@ -94,7 +94,7 @@ void StepLengths::shorten(std::size_t count, float shorter) noexcept {
   }
 }
 
-// What of a step a row of this curvature allows, were there no other.
+// The share of the step that a row of this curvature would allow, were there no other.
 float StepLengths::longest_alone(const RowColumns& row, float curvature) const noexcept {
   const StepBlock& b = parts_.gathered.block();
   double own = 0;

@@ -27,15 +27,16 @@ class StepLengths {
   StepLengths(Arena& arena, std::uint32_t columns, RowBlockParts& parts) noexcept;
   void reset() noexcept { bound_.reset(); }
 
-  // Of linear predictors such as the row's what residuals scatter at most, or infinity.
+  // The variance that bounds the scatter of linear predictors such as the row's, or infinity.
   double most_scatter(const RowColumns& row) const noexcept;
-  // eps_j at scale 1 and N_j of a row with a weight, of length `length` (BlockWeights).
+  // Works out eps_j at scale 1 and N_j for a row with a weight, of length `length` (BlockWeights).
   void work_out(const RowColumns& row, double length, double most_scatter) noexcept;
-  // eps_j at scale 1 of a row without, of so many columns.
+  // Works out eps_j at scale 1 for a row without a weight, of so many columns.
   void work_out(std::size_t count) noexcept;
-  // What of the step in the block a row of this curvature allows, were there no other.
+  // The share of the step in the block that a row of this curvature would allow, were there no
+  // other.
   float longest_alone(const RowColumns& row, float curvature) const noexcept;
-  // The step in the block becomes so much shorter.
+  // Multiplies the step in the block by `shorter`.
   void shorten(std::size_t count, float shorter) noexcept;
 
   const CurvatureBound& bound() const noexcept { return bound_; }
@@ -44,7 +45,7 @@ class StepLengths {
   // A hint that this row is wanted for that soon.
   void fetch_for_bound(const double* row) const noexcept;
 
-  // In the section that is open, but for one of its own.
+  // Shows its numbers in the section that is open, and in one of its own.
   void visit_state(StateVisitor& visitor) noexcept { bound_.visit_state(visitor); }
 
  private:
