@@ -84,7 +84,7 @@ std::uint64_t fingerprint(const ModelConfig& model, std::uint32_t dimension,
   mix(model.intercept ? 1 : 0);
   mix(dimension);
   mix(schema_fingerprint);
-  // Of rows without extras it is what it was before there were any.
+  // Rows without extras keep the fingerprint that they had before extras existed.
   if (model.offset) mix(1);
   if (model.weight) mix(2);
   return hash;

@@ -108,11 +108,11 @@ struct EngineConfig {
   Standardize standardize = Standardize::kChosen;
   std::span<const double> feature_shift;  // kGiven: `features` numbers each
   std::span<const double> feature_scale;
-  // Of dense rows: what NaN in each feature stands for, in rows and questions alike; empty: it is
+  // Dense rows: what NaN in each feature stands for, in rows and questions alike; empty: it is
   // refused.
   std::span<const MissingFeature> missing_features;
-  // Of y. Without an intercept y is not shifted. A count is not scaled, and its shift is one of the
-  // linear predictor, the log of its mean. Classes have neither.
+  // How y is standardised. Without an intercept y is not shifted. A count is not scaled, and its
+  // shift is one of the linear predictor, the log of its mean. Classes have neither.
   Standardize standardize_target = Standardize::kChosen;
   double target_shift = 0.0;  // kGiven; log-normal: of log y
   double target_scale = 1.0;
@@ -135,10 +135,10 @@ const char* to_string(SurprisingRows what) noexcept;
 // Returns kOk, or the first field that is wrong: a sentence and the number it holds.
 Result<bool> check(const EngineConfig& config) noexcept;
 
-// kFull or kDiagonal. Of any configuration.
+// kFull or kDiagonal; `config` may be any configuration.
 Structure structure_of(const EngineConfig& config) noexcept;
 
-// Of many sparse columns with kAdaptive so many rows are held, and what those before them said
+// With kAdaptive and many sparse columns so many rows are held, and what those before them said
 // stays as a normal density a column (samplers/row_blocks/condensed_past.h).
 inline constexpr std::uint64_t kUncondensedRows = 4096;
 inline bool condenses_past(const EngineConfig& config) noexcept {
@@ -151,8 +151,8 @@ Result<bool> check_structure(const EngineConfig& config) noexcept;
 // The configuration with every "0: default" replaced by the number it stands for.
 EngineConfig with_defaults(const EngineConfig& config) noexcept;
 
-// S while the window holds so many rows; a quarter of them at most. Of a configuration that
-// with_defaults() returned.
+// S while the window holds so many rows; a quarter of them at most. REQUIRES: with_defaults()
+// returned the configuration.
 std::uint64_t minibatch_rows(const EngineConfig& config, std::uint64_t rows) noexcept;
 // Rows that a cold start waits for: max(100, 4 D), but at most N / 4, and at least 4; kAll: at most
 // N.

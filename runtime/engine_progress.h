@@ -17,7 +17,7 @@ class EngineProgress {
 
   // Engine::head(), with what waits for it in the engine that it follows. The learner's thread.
   std::uint64_t offered_rows() const noexcept;
-  // Of these, what the learner has not taken in. The learner's thread.
+  // How many of these the learner has not taken in. The learner's thread.
   std::uint64_t waiting_rows() const noexcept;
 
   // While true Engine::poll() does nothing: answers stay what they are, and rows wait until the

@@ -25,7 +25,7 @@ class LearnerThread {
   // Finishes the round under way and joins; nothing to do when they do not run.
   void stop() noexcept;
   const Thread& thread() const noexcept { return thread_; }
-  // Of all of them: a mask of ThreadWarning.
+  // The warnings of all its threads: a mask of ThreadWarning.
   std::uint32_t warnings() const noexcept;
   // When the loop last began a turn, on CLOCK_MONOTONIC: every few milliseconds at least, but for
   // rounds that last longer. 0: it has not yet. Any thread.

@@ -23,7 +23,8 @@ struct MissingFeature {
   bool may_lack() const noexcept { return std::isfinite(fill); }
 };
 
-// Of each feature of a row; none: all must be there. Stateless view; complexity O(features).
+// What a missing value stands for in each feature of a row; an empty span: no value may be missing.
+// Stateless view; complexity O(features).
 class MissingFeatures {
  public:
   explicit MissingFeatures(std::span<const MissingFeature> features) noexcept

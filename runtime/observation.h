@@ -13,10 +13,11 @@
 
 namespace windhover {
 
-// Of values beyond this the products of four scores, each a residual times a feature, cannot be
-// summed in a double; they are as bad as an infinity.
+// Beyond this value the products of four scores, each a residual times a feature, cannot be summed
+// in a double: larger values are as bad as an infinity.
 inline constexpr double kLargestNumber = 1e35;
-// Likewise an offset of a number; a logarithm or log-odds beyond 100 is taken for a mistake.
+// The same bound holds for the offset of a number; an offset of a logarithm or of log-odds beyond
+// 100 is taken for a mistake.
 inline double largest_offset(Response response) noexcept {
   const bool number = is_number(response) && response != Response::kLogNormal;
   return number ? kLargestNumber : 100.0;

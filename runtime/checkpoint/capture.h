@@ -78,10 +78,10 @@ class Capture {
   // --- Whoever has it.
   std::span<std::byte> room() const noexcept { return room_; }
   std::span<std::byte> state() const noexcept { return room_.first(size_); }
-  // Of the first counter.
+  // Where the first counter lies in the room.
   std::byte* counters() const noexcept { return room_.data() + counters_at_; }
   bool fits() const noexcept { return fits_; }
-  // For a section of rows.
+  // Room for a section of rows.
   std::span<std::byte> rows() const noexcept { return rows_; }
 
  private:

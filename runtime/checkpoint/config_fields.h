@@ -27,7 +27,7 @@ struct ConfigField {
 };
 std::span<const ConfigField> config_fields() noexcept;
 
-// Of names and bits of all fields, of a configuration that with_defaults() returned.
+// A hash of the names and bits of all fields. REQUIRES: with_defaults() returned the configuration.
 std::uint64_t configuration_hash(const EngineConfig& config) noexcept;
 
 }  // namespace windhover::checkpoint

@@ -53,7 +53,7 @@ class Reader {
   };
   Result<Section> next(std::span<std::byte> rows, std::span<std::byte> room) noexcept;
 
-  // Of the section that was read last.
+  // The error that says the section read last is damaged.
   Error damaged() const noexcept;
   // The byte at which it begins.
   std::uint64_t section_at() const noexcept { return section_; }

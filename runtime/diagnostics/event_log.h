@@ -57,7 +57,7 @@ struct EventList {
   std::array<Event, kMostEvents> events;
   std::uint32_t count = 0;
   std::uint64_t total = 0;  // that there ever were: the newest one's id
-  // Of each kind, when the newest came, also where it is not among these any more; 0: none has.
+  // When the newest event of each kind came, even where it is no longer in the list; 0: none has.
   std::array<std::int64_t, kEventKinds> newest_time_ns{};
 
   std::span<const Event> all() const noexcept { return {events.data(), count}; }
@@ -108,7 +108,7 @@ class EventLog {
   void remove(std::size_t place) noexcept;
 
   EventList list_;
-  // Of the moment before.
+  // The members below are as of the moment before.
   PosteriorStatus status_ = PosteriorStatus::kWarmingUp;
   StatusReason reason_ = StatusReason::kFewDraws;
   bool sampling_ = false;

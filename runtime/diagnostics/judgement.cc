@@ -6,7 +6,7 @@ namespace windhover {
 
 namespace {
 
-// Of sums of draws and of what they are due.
+// The relative rounding error of the sums of draws, and of those that are due.
 constexpr double kRounding = 1e-9;
 
 PosteriorStatus status_of(StatusReason reason) noexcept {

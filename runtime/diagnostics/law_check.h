@@ -66,9 +66,9 @@ class LawCheck {
 
   // The last one that was found: what changes since is judged anew meanwhile.
   Verdict verdict() const noexcept { return found_.verdict; }
-  // Of the law's variance to the posterior's: bounds over all directions where it is kWithin. Where
-  // it is kBeyond, the farthest that is certain of a direction on that side, or the bound if that
-  // is within; infinity and 1 of kNone. Otherwise NaN.
+  // The ratio of the law's variance to the posterior's. kWithin: bounds over all directions.
+  // kBeyond: the farthest ratio that is certain in one direction on that side, or the bound if that
+  // is within. kNone: infinity and 1. Otherwise NaN.
   double largest() const noexcept { return found_.largest; }
   double smallest() const noexcept { return found_.smallest; }
   // Where the bounds are attained, or nearly: D numbers each, the largest first.

@@ -12,9 +12,9 @@ namespace windhover {
 // The products of each residual with the one before it, their sum over the root of the sum of their
 // squares. Where rows are independent and the model is right each product has mean 0 whatever those
 // before it were, so that this is about a standard normal number, also where residuals differ in
-// size from row to row; of symmetric ones it is beyond x with a probability of exp(-x^2 / 2) at
-// most (de la Pena 1999), of skewed ones rarer. Residuals count as kMostSizes times their root mean
-// square at most: one that is far out must not hide what the others say.
+// size from row to row; with symmetric residuals it is beyond x with a probability of exp(-x^2 / 2)
+// at most (de la Pena 1999), with skewed ones more rarely. Residuals count as kMostSizes times
+// their root mean square at most: one that is far out must not hide what the others say.
 //
 // How many of independent passes were alike(), of 400,000 over 100 rows and 100,000 over 384 at
 // each kind of noise, with three parameters, one of them of a feature that walks: none of normal
@@ -26,7 +26,7 @@ namespace windhover {
 // neighbours. The worst seen, simulated apart: noise of two values, an eighth of the rows on one
 // side, another side every twenty rows, 5e-4 over 100 rows.
 //
-// Of a pass the newest kMostRows are looked at. One thread. add() is O(1), conclude() O(kMostRows).
+// A pass looks at its newest kMostRows rows. One thread. add() is O(1), conclude() O(kMostRows).
 class ResidualPairs {
  public:
   static constexpr double kFalseAlarmRate = 1e-5;

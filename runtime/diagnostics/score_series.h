@@ -131,7 +131,7 @@ class ScoreSeries {
   Products batches_;
   Sums totals_;  // of the rows' scores
   Newest newest_;
-  // Of the influences on parameter watched_, kNobody: of none.
+  // The change point is looked for in the influences on parameter watched_; kNobody: on none.
   static constexpr std::uint32_t kNobody = UINT32_MAX;
   std::uint32_t watched_ = kNobody;
   ChangePoint change_;

@@ -17,7 +17,7 @@ struct GivenAnswer {
   std::span<const double> numbers;  // Predictor::given()
   Conformal::Bounds served{};       // conformal intervals of then; those of kScoredIntervals count
   OutcomeUse use = OutcomeUse::kCheck;
-  // Of the posterior, as in its Provenance, for write(): not kept.
+  // Both are those of the posterior's Provenance; only write() reads them, and they are not kept.
   std::uint64_t n_seen = 0;
   std::uint64_t n_eff = 0;
 };
@@ -32,11 +32,13 @@ struct GivenAnswer {
 // Memory of a place: 8 bytes, the numbers, and 8 numbers more.
 class KeptAnswers {
  public:
-  // `numbers` of each answer; 0: nobody scores, and none is kept. Takes memory, writes nothing.
+  // Each answer has so many `numbers`; 0: nobody scores, and none is kept. Takes memory, writes
+  // nothing.
   KeptAnswers(Arena& arena, std::uint32_t places, std::size_t numbers) noexcept;
   void reset() noexcept { judged_ = {}; }
 
-  // Null: none. `again`: what the place holds is the answer to who asks now for another.
+  // Writes an answer; null: there is none. `again`: the place holds the answer given to the same
+  // key before.
   void write(std::uint32_t place, const GivenAnswer* answer, bool again) noexcept;
   // REQUIRES: the place has been written.
   bool has(std::uint32_t place) const noexcept { return numbers_ > 0 && kinds_[place].answered; }

@@ -75,12 +75,12 @@ class PendingLabels {
     return {status, false};
   }
 
-  // Of who is not heard of in time; NaN: none.
+  // The outcome of a key whose time is up; NaN: it has none.
   double timeout_outcome() const noexcept { return timeout_outcome_; }
-  // Keys whose time is up, `most` at most.
+  // How many keys' time is up, counted up to `most`.
   std::uint64_t overdue(std::uint64_t most) noexcept;
-  // As join(), of the oldest of these; one that take() refuses is dropped. kUnknownKey: there is
-  // none.
+  // As join(), for the oldest of these keys; a row that take() refuses is dropped. kUnknownKey:
+  // there is none.
   template <class Take>
   Status join_overdue(std::uint64_t sequence, Take&& take) noexcept {
     const std::lock_guard lock(mutex_);
@@ -90,8 +90,8 @@ class PendingLabels {
     settle(*place, KeyState::kTimedOut, ok(status) ? sequence : kNoSequence);
     return status;
   }
-  // Lets go of the oldest of these, `most` at most, and returns of how many: where they have no
-  // outcome.
+  // Drops the oldest of these keys, `most` at most, and returns how many: for keys without a
+  // timeout outcome.
   std::uint64_t drop_overdue(std::uint64_t most) noexcept;
 
   // The answer that was given to row `sequence` when it was asked about; null: it came with its

@@ -23,7 +23,7 @@ constexpr double kFarthest = 8;
 constexpr double kNearest = 1.0 / 32;
 constexpr double kUnlike = 8;
 
-// Of some, which are put into another order.
+// The median of the numbers, which it reorders.
 double median(std::span<double> numbers) noexcept {
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
   std::ranges::nth_element(numbers, middle);

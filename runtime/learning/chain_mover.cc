@@ -53,7 +53,8 @@ void ChainMover::move(ChainSet& chains, Estimator& estimator, std::size_t begin,
   worker.gradient.set_scale(law_n_, estimator.dispersion().value());
   const std::span<Chain> all = chains.all();
   const auto size = static_cast<std::size_t>(minibatch_size());
-  // Of several chains at a time, so that rows of the next come in while one moves.
+  // Minibatches are drawn for several chains at a time, so that rows of the next are fetched while
+  // one moves.
   const std::size_t at_a_time = std::max<std::size_t>(1, worker.indices.size() / size);
   for (std::size_t first = begin; first < end; first += at_a_time) {
     const std::size_t last = std::min(end, first + at_a_time);

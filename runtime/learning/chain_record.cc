@@ -27,7 +27,7 @@ double span(const EngineConfig& config) noexcept {
   return keeps_window(config.horizon) ? Consistency::kSpan : kSpanOfDraws;
 }
 
-// Of a network nothing is compared.
+// A network's chains are not compared.
 Consistency::Follows followed(const EngineConfig& config) noexcept {
   if (!keeps_window(config.horizon) || find_model(config.model.name)->network) return {};
   const SamplerEntry& sampler = *find_sampler(config.sampler.name);

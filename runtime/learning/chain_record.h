@@ -23,7 +23,8 @@ class ChainRecord {
   struct Step {
     double before;
     double after;
-    // Of `marks` marks a relaxation, shifted by `offset` of the way between two.
+    // Whether one of `marks` marks a relaxation, shifted by `offset` of the way between two, was
+    // passed.
     bool passed(double marks, double offset) const noexcept {
       return std::floor(marks * after + offset) > std::floor(marks * before + offset);
     }

@@ -91,7 +91,7 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   step_.halvings = 0;
   std::copy_n(estimator_.done().anchor(), dimension(), step_.begin);
   if (estimator_.laplace().newton_decrement() < kNear) run_.near = true;
-  // Of rows that leave there is no mode to come to, only one to follow.
+  // Where rows leave the window there is no mode to arrive at, only one to follow.
   const bool left = cursor_.first() != step_.first_row;
   step_.first_row = cursor_.first();
   const int most = model_->log_concave() ? kMostIterations : kMostDescentIterations;

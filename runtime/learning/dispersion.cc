@@ -74,7 +74,7 @@ double Dispersion::update_shape(const AnchorSums& rows, double scale,
 }
 
 // E_q[squared residual] with q the posterior under this dispersion: RSS(mode) / rows + Tr(A_1 P),
-// A_1 the data curvature in units of dispersion 1; of weighted rows the sum of weighted squares,
+// A_1 the data curvature in units of dispersion 1; for weighted rows the sum of weighted squares,
 // and what the rows count as. For Student's t the squares are weighted with the anchor's
 // dispersion: one step of the EM algorithm a pass.
 double Dispersion::update_dispersion(const AnchorSums& rows, double scale,
@@ -96,7 +96,7 @@ double Dispersion::update_dispersion(const AnchorSums& rows, double scale,
     trace += 1.0 - prior[j] * variances[j];
     advance(interlude, kSweptNumber * static_cast<double>(d - j));
   }
-  // Of rows that count less with age the fit takes D sum r^2 / sum r from the sum of r, both by c.
+  // Where rows count less with age the fit takes D sum r^2 / sum r from the sum of r, both by c.
   if (rows.aged()) trace *= scale * rows.rows() / rows.kish();
   // A weak prior of a few pseudo-rows at the targets' own variance keeps few rows from being
   // explained perfectly; it is gone at 2 D + 10 rows.

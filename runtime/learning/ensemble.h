@@ -64,8 +64,8 @@ class Ensemble {
   bool start() noexcept;
   // Laplace draws take the place of the chains, and of the draws that they have left.
   void start_anew() noexcept;
-  // Of the chains that are far off, where it is the posterior they draw from. Whether there was
-  // one.
+  // Starts chains that are far off again, where it is the posterior they draw from. Returns whether
+  // there was one.
   bool restart_far() noexcept;
   // See ChainMover::recover().
   bool recover(ChainMover::Lost which, bool noise_known) noexcept {

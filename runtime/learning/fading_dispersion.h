@@ -16,13 +16,13 @@ namespace windhover {
 // than kMost times what it was taken for.
 class FadingDispersion {
  public:
-  // Of what it is, in the squared residual of a row, or of those of a batch where only their sum is
-  // known, a row: an outlying one must not leave the long memories with it when the short ones have
-  // forgotten, and is not what is usual.
+  // A squared residual (or, where only the sum of a batch is known, the mean of the batch) counts
+  // as so many times the dispersion at most: an outlying row must not stay in the long memories
+  // when the short ones have forgotten it, and is not what is usual.
   static constexpr double kMost = 10;
 
   void reset() noexcept { start(1, 0); }
-  // `told`: what the rows count that it is known from, 0: it is a guess.
+  // `told`: what the rows that it is known from count; 0: it is a guess.
   void start(double value, double told) noexcept {
     value_ = value;
     told_ = told;
@@ -31,14 +31,14 @@ class FadingDispersion {
   double value() const noexcept { return value_; }
   bool told() const noexcept { return told_ != 0; }
 
-  // From a batch that counts `weight`, with this sum of squared residuals. `now`: what it is taken
-  // for. `most`: what all rows count, this batch with them. A sum that is not finite, or of no
-  // weight, says nothing.
+  // Learns from a batch that counts `weight` and has this sum of squared residuals. `now`: what the
+  // dispersion is taken for. `most`: what all rows count, this batch included. A sum that is not
+  // finite, or of no weight, says nothing.
   void learn(double now, double squares, double weight, double most) noexcept {
     if (!(weight > 0) || !std::isfinite(squares)) return;
     told_ = std::min(told_ + weight, most);
     const double rate = told_ > 0 ? std::min(weight / told_, 1.0) : 1.0;
-    // Of the first there is nothing yet that it could be outlying of.
+    // The first batch has nothing yet to be outlying from.
     const double limit = rate < 1 ? kMost * weight * now : HUGE_VAL;
     value_ = now + rate * (std::min(squares, limit) / weight - now);
   }

@@ -11,12 +11,12 @@ using Eigen::Index;
 
 namespace {
 
-// Of a network's curvature, in units of its mean eigenvalue.
+// What is added to the diagonal of a network's curvature, in units of its mean eigenvalue.
 constexpr double kDamping = 0.1;
-// A Newton step's squared length a row, in the noise of the linear predictors: beyond a change of
-// these by about a third no parabola can be trusted.
+// The squared length of a Newton step that is trusted, per row and in the noise of the linear
+// predictors: where these change by more than about a third no parabola can be trusted.
 constexpr double kTrustedStep = 0.1;
-// Of every diagonal element, where A is singular to working precision.
+// The share that every diagonal element grows by, where A is singular to working precision.
 constexpr double kEqualColumnsRidge = 1e-10;
 
 }  // namespace

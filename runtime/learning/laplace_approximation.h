@@ -30,9 +30,10 @@ struct LossShape {
   bool steps_are_safe;
 };
 
-// Of the posterior itself, at temperature 1, but for the mean, which is that of what is drawn from.
+// All numbers are those of the posterior itself, at temperature 1, but the mean, which is that of
+// the distribution drawn from.
 //
-// Of a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus a tenth of its
+// For a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus a tenth of its
 // mean eigenvalue on the diagonal, as Levenberg and Marquardt would: a guide for steps, no summary.
 //
 // A refresh: begin(), then compute_curvature() and what follows from it, in that order, and
@@ -74,9 +75,9 @@ class LaplaceApproximation {
   const double* covariance() const noexcept { return covariance_; }  // P
   const Factor& factor() const noexcept { return now_.factor; }      // of A
   const InverseFactor& inverse_factor() const noexcept { return inverse_factor_; }
-  // Of L at the anchor of the rows, prior included.
+  // The gradient of L at the anchor of the rows, prior included.
   const double* anchor_gradient() const noexcept { return anchor_gradient_; }
-  // What the newest refresh took the place of, or tried to.
+  // The Gaussian that the newest refresh replaced, or tried to.
   const Gaussian& before() const noexcept { return before_; }
 
   const LossShape& loss() const noexcept { return loss_; }
@@ -87,23 +88,23 @@ class LaplaceApproximation {
   bool step_is_trusted() const noexcept {
     return newton_decrement() <= loss_.trusted_step(weight());
   }
-  // By more than a tenth of the noise in the linear predictors, mean square.
+  // Whether the linear predictors change by more than a tenth of their noise, root mean square.
   bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * weight(); }
 
   // The squared way of the mode in the newest refresh, in posterior sd of before. O(D^2).
   double way_from_before() noexcept;
 
-  // `n` rows of that mean weight.
+  // Begins a refresh for `n` rows of that mean weight.
   void begin(double n, double mean_weight, Interlude* interlude) noexcept;
   // A and the Newton step from the anchor. O(D^3).
   Status compute_curvature(const Input& input) noexcept;
-  // P_jj, which stand until the next call. They lie in P meanwhile. O(D^3 / 3).
+  // P_jj, valid until the next call; P's memory holds them meanwhile. O(D^3 / 3).
   const double* compute_variances(Interlude* interlude) noexcept;
   // Mode and mean, the latter at a temperature. A Newton step longer than `longest` (squared, in
   // posterior sd) is shortened. O(D^2).
   void compute_centre(const Input& input, double longest, double temperature) noexcept;
   void compute_covariance(Interlude* interlude) noexcept;  // O(D^3)
-  // A to rounding, all else bit for bit. O(D^3).
+  // Brings back A to rounding, and all else bit for bit. O(D^3).
   void restore() noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

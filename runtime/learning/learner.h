@@ -86,7 +86,8 @@ class Learner {
   Prequential* scorer_ = nullptr;
 };
 
-// Of a learner, between two rounds. What follows `minibatch_size` is of rows in memory only.
+// The state of a learner between two rounds. What follows `minibatch_size` concerns rows in memory
+// only.
 struct LearnerView {
   // REQUIRES: the learner has one.
   const Estimator& estimator() const noexcept { return *estimates; }

@@ -40,7 +40,7 @@ void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap n
 constexpr std::array<std::uint64_t, 3> kLevelRows = {64, 16, 4};
 static_assert(MemoryEvidence::kMost + kLevelRows.size() <= MemoryChoice::kMost);
 
-// Of a loss that is no parabola filters lag behind the posterior that is served, and evidence for a
+// Where the loss is no parabola filters lag behind the posterior that is served, and evidence for a
 // level that walks would be evidence for one that lags less.
 std::uint32_t levels(const EngineConfig& config) noexcept {
   const bool normal = is_normal(find_model(config.model.name)->response);

@@ -33,8 +33,8 @@ namespace windhover {
 // they differ. The rest of the covariance is that of the chosen one, as wide as those whose level
 // walks have theirs where these are believed.
 //
-// Of rows with weights information and evidence are those of as many equal rows as the average is
-// as certain as (AnchorSums::weight_ratio()).
+// Rows with weights have the information and the evidence of as many equal rows as would make their
+// average as certain (AnchorSums::weight_ratio()).
 //
 // Invariant: once begun, all memories have seen the same rows, and the chosen one is choosable.
 //
@@ -45,7 +45,7 @@ class MemoryChoice {
   static constexpr std::uint32_t kMost = MemoryWeights::kMost;
   static constexpr std::uint64_t kMostRows = 4096;
 
-  // Of an engine with this configuration: 0, unless its horizon is adaptive.
+  // How many memories an engine of this configuration has: 0, unless its horizon is adaptive.
   static std::uint32_t memories(const EngineConfig& config) noexcept;
 
   MemoryChoice(Arena& arena, const EngineConfig& config, const Estimator& estimator) noexcept;
@@ -87,24 +87,27 @@ class MemoryChoice {
   using Residuals = std::array<PredictiveResidual, MemoryFilter::kMostRows>;
 
   bool normal() const noexcept { return is_normal(response_); }
-  // Than the newest take: rows at the end of one are far from all that the memory knows.
+  // Whether it is far shorter than the newest take: rows at the end of one are far from all that
+  // the memory knows.
   bool is_far_shorter(std::size_t memory) const noexcept {
     return 4 * memories_[memory]->level_rows() < take_rows_;
   }
-  // Of those that are far shorter nothing, and the noise of the shortest that is not.
+  // Those that are far shorter than the newest take have weight 0, and the noise of the shortest
+  // that is not.
   Numbers weights() const noexcept;
   Numbers dispersions() const noexcept;
   NoiseMixture noise() const noexcept;
   void fill_normals() noexcept;
   // What the variance of the memory that the posterior stands on counts for.
   double own_share(const Numbers& believed) const noexcept;
-  // The same row as all memories together have predicted it.
+  // One row as all memories together have predicted it.
   PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& believed,
                               std::size_t row) const noexcept;
   // The losses of the memories, of rows of a normal y; the noise of what was served is learned from
   // them.
   void compare_normal(const RowBatch& batch, Model& model, Numbers& losses) noexcept;
-  // kMostRows, or fewer of so many parameters that chains and answers would wait for long.
+  // kMostRows, or fewer where there are so many parameters that chains and answers would wait for
+  // long.
   std::uint64_t most_rows() const noexcept;
 
   const Estimator& estimator_;

@@ -19,7 +19,7 @@ void MemoryEvidence::add(std::span<const double, kMost> losses) noexcept {
   for (std::uint32_t a = 0; a < kMost; ++a) {
     for (std::uint32_t b = 0; b < kMost; ++b) {
       const double better = losses[b] - losses[a];
-      // Of rows so large that both have overflowed there is nothing to compare.
+      // Rows so large that both have overflowed compare nothing.
       if (std::isnan(better)) continue;
       gained_[a][b] += std::clamp(better, -kMostABatch, kMostABatch);
     }

@@ -10,9 +10,9 @@
 
 namespace windhover {
 
-// Of every two forecasters by how many nats the one has predicted better, from wherever that was
-// least (Page's CUSUM): never below 0, never above kEnough. Who has so much over another has beaten
-// it.
+// For every two forecasters, how many nats the one has predicted better, counted from wherever that
+// was least (Page's CUSUM): never below 0, never above kEnough. A forecaster that is kEnough ahead
+// of another has beaten it.
 //
 // All rows of a take are predicted by the same forecasts, so that an error they have in common, a
 // day's weather, counts as often as there are rows: they are one piece of evidence, not thousands,
@@ -21,9 +21,9 @@ namespace windhover {
 // nearly kEnough: what is usual decides nothing by itself, what is unusual does so at once. Rows
 // that come one at a time are as good as never scaled.
 //
-// Of one batch no more counts than kMostABatch, so that one outlying row decides nothing.
+// One batch counts for kMostABatch at most, so that one outlying row decides nothing.
 //
-// Invariant: how far one is ahead of another is within 0 and kEnough, and of one over itself 0.
+// Invariant: how far one is ahead of another is within 0 and kEnough; no one is ahead of itself.
 //
 // One thread. O(kMost^2) a batch.
 class MemoryEvidence {
@@ -32,11 +32,11 @@ class MemoryEvidence {
   static constexpr double kEnough = 20;
 
   void reset() noexcept { *this = {}; }
-  // -log p of a batch, of each forecaster.
+  // Adds each forecaster's -log p of a batch.
   void add(std::span<const double, kMost> losses) noexcept;
   void end_take() noexcept;
-  // `chosen`, or one that has beaten it, or that has beaten that one, ... Of those that have not
-  // beaten one another the first.
+  // `chosen`, or one that has beaten it, or that has beaten that one, and so on; the first of those
+  // that have not beaten one another.
   std::uint32_t choose(std::uint32_t chosen, std::uint32_t count) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -53,7 +53,8 @@ class MemoryEvidence {
 
   Pairs gained_{};  // [better][worse]: of this take
   Pairs ahead_{};
-  // Of takes, faded; those in which the two have said the same, as at the start, are none.
+  // Sums over takes, faded: squared differences, and takes. A take in which the two have said the
+  // same, as at the start, does not count.
   Pairs squares_{};
   Pairs takes_{};
 };

@@ -132,7 +132,7 @@ void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noe
 }
 
 double MemoryFilter::usual_share(const RowBatch& batch, Model& model) const noexcept {
-  // Of the first there is nothing yet that they could be outlying of.
+  // The first rows have nothing yet to be outlying from.
   if (!normal_ || !dispersion_.told()) return 1;
   std::array<PredictiveResidual, kMostRows> rows;
   residuals(batch, model, rows.data());
@@ -181,7 +181,7 @@ double MemoryFilter::take_up(const RowBatch& row, Model& model) noexcept {
   sums.gradient = scratch_.gradient;
   sums.curvature = curvature_;
   model.add_curvature(row, centre_, nullptr, 1.0, sums);
-  // Of h x x^T the level's row is h x.
+  // The level's row of h x x^T is h x.
   const double* said = curvature_ + d - 1;
   const double curvature = said[(static_cast<std::size_t>(d) - 1) * width_];
   if (!(curvature > 0)) return 0;
@@ -193,7 +193,7 @@ double MemoryFilter::take_up(const RowBatch& row, Model& model) noexcept {
   const double information = curvature * exponent() / divisor();
   const double left = 1 / (1 + information * x.dot(gain));  // of the row's error
   if (!(left > 0 && left <= 1)) {
-    // Rounded to what is none: it begins anew.
+    // Rounding has left no covariance matrix: the filter begins anew.
     covariance.setZero();
     for (Index j = 0; j < d; ++j) covariance(j, j) = 1 / estimator_.prior().values()[j];
     return 0;

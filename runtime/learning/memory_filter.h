@@ -45,7 +45,7 @@ class MemoryFilter {
                std::uint64_t level_rows = 0) noexcept;
 
   std::uint64_t rows() const noexcept { return rows_.memory(); }
-  // That the intercept stands on.
+  // How many rows the intercept stands on.
   std::uint64_t level_rows() const noexcept { return level_rows_ > 0 ? level_rows_ : rows(); }
   const double* centre() const noexcept { return centre_; }
   // Equal rows that those seen so far are worth, by their age.
@@ -57,14 +57,14 @@ class MemoryFilter {
   // -log of the probability of the batch, row by row, but for what is the same of all filters;
   // `weight`: what its rows count as. At most kMostRows rows.
   double loss(const RowBatch& batch, double weight, Model& model) const noexcept;
-  // Likewise the rows of the batch, of a normal y.
+  // The predictive residuals of the batch. REQUIRES: y, or its logarithm, is normal.
   void residuals(const RowBatch& batch, Model& model, PredictiveResidual* out) const noexcept;
   void learn(const RowBatch& batch, double weight, Model& model) noexcept;
-  // Of P times these rows' curvature the trace: what P leaves open of them, in all. O(D^2).
+  // The trace of P times these rows' curvature: what P leaves open of them, in all. O(D^2).
   double spread(const AnchorSums& rows) const noexcept;
-  // P is that of so many rows later; of 0 rows before learn().
+  // Makes P that of so many rows later. REQUIRES: it is called with 0 before learn().
   void look_ahead(double rows) noexcept;
-  // That was learned, or of a model without the one that is served.
+  // The dispersion that was learned; for a model that has none, the one that is served.
   double dispersion() const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -79,15 +79,15 @@ class MemoryFilter {
   void refresh() noexcept;
   // learn() where the level walks.
   void learn_walking(const RowBatch& batch, double weight, Model& model) noexcept;
-  // One row, by Kalman's step. Returns what it says of the dispersion.
+  // Takes up one row, by Kalman's step. Returns what it says of the dispersion.
   double take_up(const RowBatch& row, Model& model) noexcept;
-  // Variance of how far the level goes in so many rows.
+  // The variance of the level's walk over so many rows.
   double way(double rows) const noexcept;
   // Steps, and returns the loss of the batch, dispersion 1, at the new centre; `loss` is that at
   // the old one, where its gradient is in the scratch. The prior is `fresh` parts anew. `told`:
   // whether P is that of the batch as well.
   double move(const RowBatch& batch, double fresh, double loss, bool told, Model& model) noexcept;
-  // Of the batch's squared residuals, what is not of far rows.
+  // The share of the batch's squared residuals that is not due to far rows.
   double usual_share(const RowBatch& batch, Model& model) const noexcept;
 
   const Estimator& estimator_;

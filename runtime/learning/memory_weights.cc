@@ -29,7 +29,7 @@ void MemoryWeights::add(const std::array<double, kMost>& losses, std::size_t row
   for (std::size_t i = 0; i < count_; ++i) {
     if (losses[i] < best) best = losses[i];
   }
-  // Of rows so large that all have overflowed there is nothing to compare.
+  // Rows so large that all have overflowed compare nothing.
   if (!std::isfinite(best)) return;
   for (std::size_t i = 0; i < count_; ++i) {
     // Never true of what is not a number.

@@ -33,14 +33,14 @@ class MemoryWeights {
   // The first is believed most, each further one half as much as the one before: all would say the
   // same of the first rows, and short ones have then learned least of them.
   void reset() noexcept;
-  // -log p of a batch of so many rows, of each forecaster. The take's weights stand meanwhile.
+  // Adds each forecaster's -log p of a batch of so many rows. The weights stay those of the take.
   void add(const std::array<double, kMost>& losses, std::size_t rows) noexcept;
   // `worth`: the rows that each stands on.
   void end_take(std::span<const double> worth) noexcept;
 
-  // What an average takes of each, after the rows that were seen and before any of what comes next
-  // goes to all alike. Of less than kLeast nothing: mean and variance of an average would be
-  // dragged by one that is far off, as after a jump, by more than its weight is.
+  // The weight of each in an average, after the rows that were seen and before any of what comes
+  // next goes to all alike. A weight below kLeast becomes 0: one that is far off, as after a jump,
+  // would drag mean and variance of an average by more than its weight.
   // Those that take part alone are asked, the first always.
   std::array<double, kMost> served(const std::array<bool, kMost>& takes_part) const noexcept;
 
@@ -49,10 +49,10 @@ class MemoryWeights {
  private:
   std::size_t count_;
   std::array<double, kMost> weights_{};
-  // Of takes, faded: squares of how far the best and the worst were apart.
+  // Sums over takes, faded: squares of how far the best and the worst were apart, and takes.
   double squares_ = 0;
   double takes_ = 0;
-  // Of the take at hand.
+  // Sums over the take at hand.
   std::array<double, kMost> losses_{};
   std::size_t rows_ = 0;
 };

@@ -34,9 +34,9 @@ class ModelChecks {
   // Once a refresh, not with every snapshot: of many parameters P and C lie in memory. O(D^2).
   void refresh(const AnchorSums& rows, Interlude* interlude) noexcept;
 
-  // Of rows with weights C is here that of as many equal rows (AnchorSums::weight_ratio()): sums of
-  // w_i^2 g_i g_i' times sum w / sum w^2. It makes weights of 2 what two equal rows are, leaves 1
-  // for a model that holds whatever the weights, and is exact where w_i and g_i g_i' are
+  // For rows with weights C is here that of as many equal rows (AnchorSums::weight_ratio()): sums
+  // of w_i^2 g_i g_i' times sum w / sum w^2. It makes weights of 2 what two equal rows are, leaves
+  // 1 for a model that holds whatever the weights, and is exact where w_i and g_i g_i' are
   // uncorrelated.
   //
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
@@ -61,8 +61,8 @@ class ModelChecks {
   bool curvature_is_known(const AnchorSums& rows, Curvature curvature, double least) const noexcept;
   // What a variance of rows times their weights is multiplied by, to be that of as many equal rows.
   double noise_scale() const noexcept { return noise_scale_; }
-  // Of direction' theta; the sandwich's is NaN without the full C, the posterior's before there is
-  // any. Complexity O(D^2).
+  // The variances of direction' theta; the sandwich's is NaN without the full C, the posterior's
+  // before there is any. Complexity O(D^2).
   DirectionVariance variance_along(const double* direction) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept {

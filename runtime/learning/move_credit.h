@@ -9,16 +9,17 @@
 
 namespace windhover {
 
-// Of each chain. Rows that come grant `target` moves each, and more of them for when no rows come,
-// which are made last and may be made several times over.
+// The credit of each chain. Rows that come grant `target` moves each, and spare moves besides for
+// when no rows come, which are made last and may be made several times over.
 //
-// Invariant: both are no less than 0, and no more than all rows that are there grant. One thread.
+// Invariant: both credits are at least 0, and at most what all rows that are there grant. One
+// thread.
 class MoveCredit {
  public:
   // `target`: 0 grants as many as there is time for.
   explicit MoveCredit(double target) noexcept : target_(target) {}
 
-  // So many rows have come, of `rows` that are there.
+  // `fresh` rows have come, and `rows` are there.
   void grant(double fresh, double rows) noexcept {
     owed_ = std::min(owed_ + target_ * fresh, target_ * rows);
     spare_ = std::min(spare_ + kSpare * target_ * fresh, kSpare * target_ * rows);
@@ -26,11 +27,11 @@ class MoveCredit {
   // While no rows come chains go on for so many times what rows grant: those that began as draws
   // from the prior have then, at R = 4, made 16 passes.
   static constexpr double kSpare = 3;
-  // Of this round: each spare move stands for so many.
+  // In this round each spare move stands for so many.
   void stretch_spare(double moves) noexcept { moves_a_spare_ = moves; }
 
-  // Whether all that rows have granted has been made, and what is made now is for draws that are
-  // further apart.
+  // Whether all moves that rows have granted have been made, and those made now are for draws that
+  // are further apart.
   bool resting() const noexcept { return owed_ < 1 && target_ > 0; }
   double owed() const noexcept { return owed_; }
   // Moves to make, at most `most`; `fresh`: rows wait. What rows grant is made first, and when none
@@ -41,7 +42,7 @@ class MoveCredit {
     if (fresh) return 0;
     return static_cast<std::uint32_t>(std::min(spare_ * moves_a_spare_, most));
   }
-  // They have been made. Whether rows had granted them.
+  // So many moves have been made. Returns whether rows had granted them.
   bool spend(double moves) noexcept {
     if (resting()) {
       spare_ = std::max(spare_ - moves / moves_a_spare_, 0.0);
@@ -51,7 +52,7 @@ class MoveCredit {
     return true;
   }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { visitor.values(owed_, spare_); }
 
  private:

@@ -27,56 +27,58 @@ class NoiseScales {
  public:
   static constexpr std::size_t kMost = 17;
 
-  // Of so many memories, all alike.
+  // Begins anew with so many memories, all of the same weight.
   void reset(std::size_t count) noexcept;
-  // Rows come that were predicted while the variances were these.
+  // Begins a take of rows that were predicted while the variances were these.
   void begin_take(std::span<const double> variances) noexcept;
   // -log of the density of rows, each times its weight, up to a constant. O(count) a row.
   double loss(std::span<const PredictiveResidual> rows) const noexcept;
-  // A row of the take as it was predicted by the posterior that is served. Its weight: how many
-  // equal rows it tells as much as, 1 on average or less.
+  // Adds a row of the take as it was predicted by the posterior that is served. Its weight says how
+  // many equal rows tell as much, 1 on average or less.
   void add(const PredictiveResidual& row) noexcept;
   void end_take() noexcept {
     weights_ = next_;
     far_ = next_far_;
   }
 
-  // What is served while the variances are these. Where all that is left of targets of this
-  // variance is rounding, half of the far rows are as far off as those are from one another: of
-  // many equal targets, or ones explained perfectly, none tells how far off the first other is.
+  // The mixture that is served while the variances are these. Where only rounding is left of
+  // targets of this variance, half of the far rows are as far off as those are from one another:
+  // many equal targets, or ones explained perfectly, do not tell how far off the first other one
+  // is.
   NoiseMixture mixture(std::span<const double> variances, double of_targets) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // Of a row that goes to all alike: how often another memory is to be believed. A stream where
-  // nothing changes loses a thousandth of a nat a row by it, and one that is calm after a wild time
-  // some thousandths, for as long as a memory holds that.
+  // The share of the weights that each row gives to all alike: how often another memory is to be
+  // believed. A stream where nothing changes loses a thousandth of a nat a row by it, and one that
+  // is calm after a wild time some thousandths, for as long as a memory holds that.
   static constexpr double kShare = 0.005;
   using Numbers = std::array<double, kMost>;
 
-  // Of rows by how likely they were far ones. What they are before any is seen is half of one in a
-  // thousand, ten times as far as others: learned soon where it is otherwise. A row counts as a
-  // hundred times as far at most: one that is no number at all would be believed for thousands.
+  // Sums over rows by how likely they were far ones. Before any is seen half a row in a thousand is
+  // taken to be far, ten times as far as others, which is soon unlearned. A row counts as a hundred
+  // times as far at most: one that is no number at all would be believed for thousands of rows.
   struct FarRows {
     double count = 0.5;
     double of_rows = 1'000;
     double variance = 0;     // 0: not known yet
     double variance_of = 1;  // so many rows
 
-    // None, however long there was none, would expect none ever; where all rows are far the
-    // memories will have learned it soon.
+    // A share of 0, however long no far row came, would rule them out for ever; where all rows are
+    // far the memories will have learned it soon.
     double share() const noexcept { return std::clamp(count / of_rows, 1e-6, 0.5); }
   };
 
   double far_variance(std::span<const double> variances) const noexcept;
-  // Of one row that is so far off for all that one alone counts.
+  // The loss of a row that is so far off for all that one component alone counts.
   double far_loss(const PredictiveResidual& row) const noexcept;
   void add_to_far(const PredictiveResidual& row, double likely) noexcept;
 
   Numbers weights_{};
   FarRows far_;
-  // Of the take at hand: both after its rows so far, and what predicts it, the far rows last.
+  // The take at hand: weights and far rows after its rows so far, and the components that predict
+  // it, the far rows last.
   std::size_t count_ = 0;
   Numbers next_{};
   FarRows next_far_;

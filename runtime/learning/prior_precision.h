@@ -35,7 +35,8 @@ class PriorPrecision {
 
   bool learned() const noexcept { return learned_; }
   const double* values() const noexcept { return values_; }  // Lambda: one number a parameter
-  // Of each parameter; in the order of the features for the first so many.
+  // The group of each parameter, features first and in their order; and the precision of each
+  // group.
   std::span<const std::uint32_t> groups() const noexcept { return group_; }
   std::span<const double> of_groups() const noexcept { return precision_; }
 

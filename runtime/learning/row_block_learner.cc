@@ -12,11 +12,12 @@ namespace windhover {
 
 namespace {
 
-// Of rows with weights, or of numbers, so many times more: as many as they count as, and the most
-// while chains have still to contract, which they do the slower the more rows count as.
+// A spare move stands for at most so many. Where rows have weights, or y is a number, it stands for
+// as many as rows count as, and for the most while chains have still to contract, which they do the
+// slower the more rows count as.
 constexpr double kMostSpare = 16;
-// Of others up to so many passes: where rows have a hundred columns that depend on one another
-// predictions get better for as long (samplers/row_blocks/tried.md).
+// For other rows spare moves make up to so many passes: where rows have a hundred columns that
+// depend on one another predictions get better for as long (samplers/row_blocks/tried.md).
 constexpr double kMostPasses = 192;
 constexpr double kContracted = 1.1;
 // Draws are retained so often while each chain draws as many rows as there are: close together
@@ -117,7 +118,8 @@ void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use
   sampler_.ahead().forget();
 }
 
-// For each that is spare: as the rows are now, whatever those weighed that have gone.
+// How many moves a spare one stands for: by the rows that are there now, whatever those that have
+// gone weighed.
 double RowBlockLearner::spare_moves() const noexcept {
   if (!sampler_.weighs_rows()) {
     return std::clamp(kMostPasses / (MoveCredit::kSpare * config_.draws_per_observation), 1.0,

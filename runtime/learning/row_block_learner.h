@@ -51,8 +51,8 @@ class RowBlockLearner final : public Learner {
   std::uint64_t head() const noexcept override { return cursor_.head(); }
 
  private:
-  // Of each chain in a round, and rows taken in in one: answers to a stop, and to new rows, are not
-  // late.
+  // How many moves each chain makes in a round, and how many rows a round takes in: few enough to
+  // answer a stop, and new rows, in time.
   static constexpr std::uint32_t kMovesARound = 64;
 
   std::uint64_t next_head() noexcept override;

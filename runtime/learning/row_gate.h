@@ -11,11 +11,11 @@
 
 namespace windhover {
 
-// No row may say more than all others together. Set aside is one that the posterior of the rows
-// before it takes for impossible and that would move it far all the same, or one so far out that it
-// alone would say what they have said already, and much more. Rows that say something new, of a
-// category never seen say, are neither. When more rows have been set aside than the posterior
-// stands on, it is the posterior that is wrong: start_over_due().
+// No row may say more than all others together. A row is set aside where the posterior of the rows
+// before it takes it for impossible and it would move that far all the same, or where it is so far
+// out that it alone would say what they have said already, and much more. Rows that say something
+// new, of a category never seen say, are neither. When more rows have been set aside than the
+// posterior stands on, it is the posterior that is wrong: start_over_due().
 // Invariant: neither count of rows that are set aside is below 0. One thread.
 class RowGate {
  public:
@@ -28,9 +28,9 @@ class RowGate {
   // All rows so far count for `keep` of what they did.
   void fade(double keep) noexcept { set_aside_ *= keep; }
 
-  // Of a posterior of `rows` rows.
+  // Whether more rows have been set aside than the posterior, of `rows` rows, stands on.
   bool start_over_due(double rows) const noexcept { return disputed_ > rows; }
-  // Whether more rows have been set aside than a stray one: of the newest, or of all.
+  // Whether more than a stray row has been set aside, of the newest or of all.
   bool contradicts(double rows) const noexcept {
     constexpr double kFew = 4;
     constexpr double kShare = 0.05;

@@ -20,9 +20,9 @@ class RunningEstimates {
   }
   // Estimator::refresh() with C as it has been summed; the anchor follows the mode.
   Status refresh(double n, double target_variance) noexcept;
-  // Of a loss that is not quadratic: `rows` have just been added, and Estimator::keep_sums() came
-  // before. Whether they pull the mode further, or curve more, than their parabolas where it was
-  // are to be trusted with. Complexity O(D^2).
+  // Whether the `rows` just added pull the mode further, or curve more, than their parabolas at the
+  // old mode can be trusted with. REQUIRES: the loss is not quadratic, and Estimator::keep_sums()
+  // came before. Complexity O(D^2).
   bool strained(double rows) const noexcept;
   // Takes them up again, at the mode that they lead to, and refreshes.
   Status refresh_at_mode(Model& model, const RowBatch& rows, double n,

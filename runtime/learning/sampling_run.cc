@@ -78,7 +78,7 @@ bool SamplingRun::end_move() noexcept {
   return false;
 }
 
-// Of the chains `first` to `last`, once each. Pending draws cost no credit.
+// Counts one move of each of the chains [first, last). Pending draws cost no credit.
 void SamplingRun::count_moves(std::size_t first, std::size_t last) noexcept {
   ChainMover& mover = ensemble_.mover();
   mover.count_moves(ensemble_.chains(), first, last, sampling());
@@ -269,7 +269,7 @@ void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
   e.law_largest = ratio.law_largest;
   e.spread_smallest = ratio.smallest;
   e.spread_largest = ratio.largest;
-  // Of the chains' draws, those that the comparison stands on count.
+  // Only the draws that the comparison stands on count.
   e.compared_draws =
       std::min(p.ess_bulk, record_.compared_relaxations() * static_cast<double>(chains));
   e.band = record_.band(e.compared_draws);

@@ -116,7 +116,7 @@ void SinglePassLearner::start_chains(bool from_mode) noexcept {
   phase_ = Phase::kApproach;
   counters_.add(RuntimeCounter::kRowsSetAside, wait_.waited());
   scan_.freeze();
-  // Of the rows to come nothing is known but the units.
+  // Only the units are known of the rows to come.
   estimator_.set_target_variance(1);
   const double rows = static_cast<double>(cursor_.rows());
   replay_ratio_.begin(cursor_.head(), rows, rows);

@@ -27,7 +27,7 @@ namespace windhover {
 // one draw. One thread.
 class SinglePassLearner final : public Learner {
  public:
-  // Of one model. All arguments outlive the learner.
+  // All arguments outlive the learner, which uses the one model.
   SinglePassLearner(Arena& arena, const EngineConfig& config, Window& window, Model* model,
                     Snapshots<Posterior>& snapshots, Clock& clock,
                     Counters<RuntimeCounter>& counters) noexcept;

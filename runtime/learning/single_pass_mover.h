@@ -37,8 +37,8 @@ class SinglePassMover {
   void seed(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
   void seed_noise(std::uint64_t round) noexcept;
 
-  // One move of every chain on fresh rows, which weights().add() has counted; `keep` is what it
-  // returned. Whether chains diverged: they start again as fresh draws.
+  // Makes one move of every chain on fresh rows, which weights().add() has counted; `keep` is what
+  // it returned. Chains that diverged start again as fresh draws; returns whether there were any.
   bool move(const RowBatch& rows, double keep, std::uint64_t round, LearnerWorker& worker) noexcept;
   // Rows that have made the posterior another say much where next to nothing was known: a first row
   // of a category, the end of a collinearity. A step with the A of before would overshoot there,
@@ -52,13 +52,13 @@ class SinglePassMover {
   // Chains that stand around the mode of all rows, these among them: what the weights of these, or
   // the noise in their place, would have done to them beside.
   void reweigh(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
-  // Chains that left for good start again as fresh draws. Whether there was one.
+  // Chains that left for good start again as fresh draws. Returns whether there was one.
   bool recover(std::uint64_t round) noexcept;
 
   void visit_law(StateVisitor& visitor, double minibatch_size) noexcept;
 
  private:
-  // Of the chains' random weights, v r.
+  // The variance of the chains' random weights, v r.
   double weight_variance() const noexcept;
   SinglePass::WeighedRows choose_rows(const RowBatch& rows, double weight_variance,
                                       const Chain& chain, std::uint64_t round,

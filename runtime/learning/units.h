@@ -36,8 +36,8 @@ class Column {
   int values_ = 0;  // different ones; 3: more than two
 };
 
-// Of value(s), by weight(s), over s = first, first + stride, ... below last; where that is 0 it is
-// left out.
+// The column of value(s), weighted by weight(s), over s = first, first + stride, ... below last;
+// values of weight 0 are left out.
 template <class Value, class Weight>
 Column column_of(std::uint64_t first, std::uint64_t last, std::uint64_t stride, Value&& value,
                  Weight&& weight) noexcept {
@@ -48,8 +48,8 @@ Column column_of(std::uint64_t first, std::uint64_t last, std::uint64_t stride, 
   return column;
 }
 
-// Location and scale of a feature at the cold start. Of a configuration with_defaults() returned,
-// as are those below.
+// Location and scale of a feature at the cold start. REQUIRES, as for those below: with_defaults()
+// returned the configuration.
 struct FeatureUnits {
   double shift;
   double inverse_scale;
@@ -60,13 +60,14 @@ inline bool scans_features(const EngineConfig& config) noexcept {
          config.standardize == Standardize::kScaled;
 }
 
-// Of targets that are all the same: about as uncertain as they are large, which may be 0, and
-// logarithms by 1, whatever the unit of y. `mean` is of working_target(), as all columns below.
+// The scale of targets that are all the same: they count as uncertain as they are large, which may
+// be 0, and logarithms by 1, whatever the unit of y. `mean` is of working_target(), as all columns
+// below.
 inline double scale_of_equal_targets(Response response, double mean) noexcept {
   return response == Response::kLogNormal ? 1.0 : std::abs(mean);
 }
 
-// Of y before any row, and as a cold start finds them.
+// The units of y before any row, and as a cold start finds them.
 TargetTransform given_target_units(const EngineConfig& config) noexcept;
 // `targets` are less their offsets; but counts as they are, `exposure` the mean of the
 // exponentials.
@@ -78,8 +79,8 @@ TargetTransform scanned_target_units(const EngineConfig& config, const Column& t
 void to_raw_features(const ParameterLayout& layout, const FeatureTransform& transform,
                      const double* theta, double* out) noexcept;
 
-// The way back from what readers are served: theta as chains move it. Of one generalized linear or
-// softmax model; complexity and aliasing as above.
+// The way back from what readers are served: theta as chains move it. REQUIRES: a generalized
+// linear or softmax model. Complexity and aliasing as above.
 void to_model_units(const ParameterLayout& layout, const FeatureTransform& transform,
                     const TargetTransform& target, const double* served, double* theta) noexcept;
 

@@ -13,8 +13,8 @@ namespace windhover {
 
 // theta of an answer is that of the posterior, moved by `shift` and by B z, z standard normal:
 // where the centres of several memories are on average, and what they differ by (Bayesian model
-// averaging: Hoeting et al. 1999). B has a column a memory. Of no column the posterior stands for
-// itself. Memory (most + 1) D + most x draws doubles; most = 0: none.
+// averaging: Hoeting et al. 1999). B has a column a memory. Without a column the posterior stands
+// for itself. Memory (most + 1) D + most x draws doubles; most = 0: none.
 class MemoryAverage {
  public:
   MemoryAverage(Arena& arena, std::uint32_t dimension, std::uint32_t draws,
@@ -26,8 +26,8 @@ class MemoryAverage {
     rank_ = 0;
     own_ = 1;
   }
-  // What the posterior's own variance of a linear predictor counts for, beside that of B. Of models
-  // with one linear predictor a row.
+  // What the posterior's own variance of a linear predictor counts for, beside that of B. REQUIRES:
+  // the model has one linear predictor a row.
   void set_own(double share) noexcept { own_ = share; }
   // REQUIRES: fewer columns than there may be at most. Both are to be filled: the column, and z of
   // each draw.
@@ -37,7 +37,7 @@ class MemoryAverage {
   };
   Column add() noexcept;
   double* shift() noexcept { return shift_; }
-  // In other units of this parameter.
+  // Multiplies the numbers of this parameter by `by`, for other units.
   void scale(std::uint32_t parameter, double by) noexcept;
 
   // ---- For readers. x: `dimension` numbers.
@@ -50,7 +50,7 @@ class MemoryAverage {
   void along_all(const double* x, double* out) const noexcept;
   // x^T B B^T x. O(rank x D).
   double variance(const double* x) const noexcept;
-  // Of x . theta, this one's sd without.
+  // The sd of x . theta, where it is `sd` without this average.
   double wider(double sd, const double* x) const noexcept {
     return any() ? std::hypot(std::sqrt(own_) * sd, std::sqrt(variance(x))) : sd;
   }

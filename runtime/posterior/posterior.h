@@ -65,13 +65,13 @@ struct Posterior {
     transform.inverse_scale = arena.allocate<double>(features);
   }
 
-  // All of another of the same shape. Complexity O(D^2 + draws D).
+  // Copies all of another posterior of the same shape. Complexity O(D^2 + draws D).
   void copy_from(const Posterior& other) noexcept;
 
   // P = variance_scale() A^-1.
   double variance_scale() const noexcept { return target_scale * target_scale * temperature / n; }
 
-  // All but when it was made, and of shared draws but for these.
+  // Shows everything but made_ns and, where draws are shared, the draws.
   void visit_state(StateVisitor& visitor) noexcept;
 
   std::uint32_t dimension;
@@ -91,8 +91,8 @@ struct Posterior {
   double dispersion = 1;
   double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
   NoiseMixture noise;                 // of y, in place of these two where there is any
-  // Of few rows, and they come in an order (diagnostics/row_order.h): what is predicted has to be
-  // borne out first.
+  // There are few rows, and they come in an order (diagnostics/row_order.h): what is predicted has
+  // to be borne out first.
   bool few_in_order = false;
   std::int64_t made_ns = 0;
   Provenance provenance;

@@ -101,7 +101,7 @@ void Publisher::visit_state(StateVisitor& visitor) noexcept {
   snapshots_.publish();
 }
 
-// Of a diagonal C there is no sandwich: NaN, from the start.
+// A diagonal C has no sandwich: sd_robust is NaN from the start.
 void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator,
                                 const ScoreSeries& scores) const noexcept {
   const std::uint32_t d = posterior.dimension;

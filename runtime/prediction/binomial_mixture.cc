@@ -48,8 +48,9 @@ double BinomialMixture::cdf(double k) const noexcept {
   return gamma_ratio_cdf(k + 1, rest, 1 / rest, m_ + std::log(rest), s_);
 }
 
-// Of the failures, where they are fewer: far to the left the likelihood of k successes is then
-// constant times exp(k eta), and its top, if there is one, at log-odds that are not above 0.
+// Works with the failures where they are fewer: far to the left the likelihood of k successes is
+// then constant times exp(k eta), and its maximum, if there is one, is at log-odds that are not
+// above 0.
 double BinomialMixture::log_probability(double k) const noexcept {
   const double n = trials_;
   const bool failures = k > 0.5 * n;

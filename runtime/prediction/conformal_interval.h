@@ -45,7 +45,7 @@ struct ConformalTail {
   double at(double z) const noexcept {
     return last + std::copysign(step * (std::abs(z) - kLast), z);
   }
-  // Of an outcome beyond `last`.
+  // The score of an outcome beyond `last`, above or below.
   double score_above(double y) const noexcept { return kLast + std::max(0.0, (y - last) / step); }
   double score_below(double y) const noexcept { return -kLast - std::max(0.0, (last - y) / step); }
 };
@@ -77,7 +77,7 @@ class ClassShares {
     return std::log(power(std::max(shares_[c], kLeast)) / sum);
   }
 
-  // What is more probable than class c, together.
+  // The probability of all classes that are more probable than class c.
   double before(std::size_t c) const noexcept {
     double sum = 0;
     for (std::size_t k = 0; k < shares_.size(); ++k) {
@@ -86,8 +86,8 @@ class ClassShares {
     return sum;
   }
 
-  // That as a score, 0 for the most probable class: the set of classes up to a score grows with it
-  // (Romano, Sesia, Candes 2020: adaptive prediction sets).
+  // before(c) as a normal score, 0 for the most probable class: the set of classes up to a score
+  // grows with it (Romano, Sesia, Candes 2020: adaptive prediction sets).
   double score(std::size_t c) const noexcept {
     // Here too 1e-9 is the last probability that means anything.
     return normal_quantile(0.5 * (1 + std::clamp(before(c), 0.0, 1 - 2e-9)));
@@ -103,7 +103,7 @@ class ClassShares {
     return set;
   }
 
-  // What the classes of a set have together.
+  // The probability of a set of classes.
   double mass(std::uint64_t set) const noexcept {
     double sum = 0;
     for (std::size_t c = 0; c < shares_.size(); ++c) {

@@ -27,7 +27,7 @@ inline double log_spread(double x) noexcept {
 // shapes are 10^9.
 double gamma_ratio_cdf(double shape, double r, double alpha, double m, double s) noexcept;
 
-// Of exp(eta), eta ~ N(m, s^2); at most 1e300.
+// The moments of exp(eta), eta ~ N(m, s^2); at most 1e300.
 struct LogNormalMoments {
   LogNormalMoments(double m, double s) noexcept {
     constexpr double kMostMoment = 1e300;

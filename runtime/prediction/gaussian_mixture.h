@@ -13,7 +13,7 @@ namespace windhover {
 double normal_cdf(double z) noexcept;
 // Inverse of normal_cdf for p in (0, 1); relative error below 1e-13.
 double normal_quantile(double p) noexcept;
-// Of an outcome `off` the mean, variance > 0.
+// The log density of an outcome that lies `off` the mean; variance > 0.
 double normal_log_density(double off, double variance) noexcept;
 
 // A probability with the standard normal's quantile there, from which quantiles of y start: what

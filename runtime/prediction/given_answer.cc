@@ -15,7 +15,8 @@ std::size_t Predictor::given_numbers(const EngineConfig& config) noexcept {
   return 4 + (mixed ? NoiseMixture::kNumbers : 0);
 }
 
-// Of a row just answered. Of a network its draws' linear predictors stand there less their mean.
+// Notes the answer to a row just answered. A network's draws have left their linear predictors
+// there, less their mean.
 void Predictor::note_given(Response response, std::size_t row,
                            const PredictiveSummary& s) noexcept {
   if (given_.empty()) return;

@@ -33,7 +33,7 @@ class LogNormalMixture {
     --usual_;
   }
 
-  // Of e^x, e^-690 to e^690.
+  // e^x, kept within e^-690 and e^690.
   static double exponential(double x) noexcept;
 
   double mean() const noexcept { return mean_; }

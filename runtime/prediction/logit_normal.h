@@ -6,7 +6,7 @@ namespace windhover {
 
 double sigmoid(double x) noexcept;
 double log_sigmoid(double x) noexcept;
-// Of a coin of probability p, in nats.
+// The entropy of a coin of probability p, in nats.
 double entropy(double p) noexcept;
 
 // Expectations over p = sigmoid(eta), eta ~ N(m, s^2), to 1e-8.

@@ -116,7 +116,7 @@ void NetworkPredictor::answer_given(std::span<const double> linear_predictors, d
   predict_y(dispersion, request, {}, outcome, s);
 }
 
-// Of a network with one output, whose linear predictors are in their place.
+// Predicts y with a network of one output. REQUIRES: the draws' linear predictors are in eta_.
 void NetworkPredictor::predict_y(double dispersion, const PredictRequest& request,
                                  const ConformalBounds& conformal, const double* outcome,
                                  PredictiveSummary& s) noexcept {

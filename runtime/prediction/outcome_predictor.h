@@ -20,8 +20,8 @@ namespace windhover {
 // those that it was told last. One thread.
 class OutcomePredictor {
  public:
-  // Of y about its expected value, by the answer at hand (posterior.h: dispersion); where its
-  // logarithm is linear in x, by the row.
+  // The noise of y about its expected value, by the answer at hand (posterior.h: dispersion); where
+  // its logarithm is linear in x, by the row.
   struct Noise {
     double dispersion = 0;
     double relative_sd = 0;
@@ -69,13 +69,13 @@ class OutcomePredictor {
     return 1 / precision;
   }
 
-  // Of one x, whose linear predictor is in `summary`; not of several classes. Row `row` of the
-  // request says its trials and its outcome.
+  // Predicts y at one x, whose linear predictor is in `summary`. Row `row` of the request has its
+  // trials and its outcome. REQUIRES: the response has not several classes.
   void predict(Response response, const PredictRequest& request, std::size_t row,
                PredictiveSummary& summary) const noexcept;
-  // The conformal set of classes, of an answer that says their probabilities.
+  // Fills in the conformal set of classes of an answer that has their probabilities.
   void fill_class_set(Response response, PredictiveSummary& summary) const noexcept;
-  // E[y | linear predictor], of a binomial y for each trial.
+  // E[y | linear predictor], for a binomial y per trial.
   double expected(Response response, double linear_predictor) const noexcept;
 
  private:

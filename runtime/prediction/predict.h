@@ -40,11 +40,11 @@ class Predictor {
             std::size_t first, std::size_t count, std::span<PredictiveSummary> summaries) noexcept;
   void end(Response response, const PredictRequest& request,
            std::span<PredictiveSummary> summaries) noexcept;
-  // An answer in few numbers, from which whatever is said of y can be said again: of what is linear
-  // the normal of its linear predictor and the noise, of classes their probabilities, of other
-  // networks each draw's linear predictor and the noise. So many of one row.
+  // How many numbers keep the answer to one row, so that whatever was said of y can be said again:
+  // for linear models the normal of the linear predictor and the noise, for classes their
+  // probabilities, for other networks each draw's linear predictor and the noise.
   static std::size_t given_numbers(const EngineConfig& config) noexcept;
-  // Of a row that has been answered. REQUIRES: the request has keys.
+  // The numbers of a row that has been answered. REQUIRES: the request has keys.
   std::span<const double> given(std::size_t row) const noexcept {
     return given_.subspan(row * given_numbers_, given_numbers_);
   }
@@ -65,9 +65,9 @@ class Predictor {
                  PredictiveSummary& summary) const noexcept {
     outcome_.predict(response, request, 0, summary);
   }
-  // Of the variance of that row's y, or of its classes together, the share that the posterior does
-  // not know: how far rows hang together which it predicts. Where y's logarithm is what is normal,
-  // of that one's. 0 to 1.
+  // The share of the variance of that row's y, or of its classes together, that is due to what the
+  // posterior does not know: how far rows that it predicts depend on one another. Where y's
+  // logarithm is normal, the share of the logarithm's variance. 0 to 1.
   double unknown_share(Response response, const PredictiveSummary& summary) const noexcept;
   // All of that at once.
   void predict(const Posterior& posterior, Response response, std::uint64_t seed,
@@ -84,7 +84,7 @@ class Predictor {
   void note_given(Response response, std::size_t row, const PredictiveSummary& summary) noexcept;
   void load_row(const PredictRequest& request, std::size_t row, const Posterior& posterior,
                 double* x) noexcept;
-  // Of a block of rows whose x are loaded, which then move to the mean's place.
+  // Finds the noise of a block of rows whose x are loaded, which then move to the mean's place.
   void find_noise(const Posterior& posterior, std::size_t count) noexcept;
   void predict_linear(const Posterior& posterior, Response response, const PredictRequest& request,
                       std::size_t first, std::size_t count,

@@ -92,10 +92,10 @@ struct Provenance {
   // it in one of 100,000 cases: above 1 `status` is not ok (runtime/diagnostics/prior_conflict.h).
   // 0: networks.
   double prior_conflict = 0;
-  // Of the rows in the order of the stream. NaN until a pass over 384 rows or more; for networks
-  // and without a window: NaN. Long-run variance of the scores over that of independent rows, as
-  // much of it as is certain, the worst parameter: 1 when none is; above 1.2 `sd` is too small and
-  // `status` is not ok.
+  // How far rows depend on one another in the order of the stream: the long-run variance of the
+  // scores over that of independent rows, as much of it as is certain, for the worst parameter. 1
+  // when nothing is certain; above 1.2 `sd` is too small and `status` is not ok. NaN until a pass
+  // over 384 rows or more; for networks and without a window: NaN.
   double score_autocorrelation = std::numeric_limits<double>::quiet_NaN();
   // How far the newest tenth of the window is from the rest, in standard deviations, the worst
   // parameter. `status` is drifting above what chance gives one pass in 100,000: 4.4 for one
@@ -118,9 +118,9 @@ struct Provenance {
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();
-  // Of the rows that the posterior stands on. Of y: linear, student-t (squared scale); of log y:
-  // log-normal, and of an adaptive horizon answers mix what several memories have learned instead,
-  // where it is learned and the structure is full (PredictiveSummary::var_aleatoric);
+  // The noise of the rows that the posterior stands on. Linear, student-t (squared scale): of y;
+  // log-normal: of log y. With an adaptive horizon answers mix what several memories have learned
+  // instead, where it is learned and the structure is full (PredictiveSummary::var_aleatoric);
   // negative-binomial: its overdispersion alpha (y has the variance mu + alpha mu^2);
   // zero-inflated-poisson: the probability pi of a structural zero; otherwise 0.
   double noise_variance = 0;
@@ -152,8 +152,8 @@ struct PredictRequest {
   // but for one whose key is empty. None: no row is. kKeyNotTaken without
   // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
   std::span<const std::string_view> keys;
-  // Of the equal-tailed interval, in (0, 1). Who scores asks for none by 0, and gets no CRPS
-  // either.
+  // The probability of the equal-tailed interval, in (0, 1). 0 asks for no interval, as scoring
+  // does, and gives no CRPS either.
   double interval_probability = 0.9;
   std::uint64_t thompson_id = 0;  // not 0: a fresh Thompson draw, the same for the same id
 };

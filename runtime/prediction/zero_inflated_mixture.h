@@ -21,7 +21,7 @@ class ZeroInflatedMixture {
   double var_epistemic() const noexcept {  // of (1 - pi) mu
     return share_ * share_ * counted_.var_epistemic();
   }
-  // Of y around that: E[(1 - pi) mu + pi (1 - pi) mu^2].
+  // The variance of y around that: E[(1 - pi) mu + pi (1 - pi) mu^2].
   double var_aleatoric() const noexcept {
     const double square =
         std::min(counted_.var_epistemic() + counted_.mean() * counted_.mean(), kMost);

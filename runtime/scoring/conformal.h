@@ -43,12 +43,12 @@ inline bool holds(const ConformalBounds& bounds, const NormalScore& y) noexcept 
 // is larger than a by a factor of 1.013. Inwards an end comes more slowly, by a factor e in some
 // 800 rows at 90 %.
 //
-// Of numbers each end is followed apart, for half of what may lie outside each. Counts and classes
-// come in lumps: there both ends stand equally far from the middle.
+// For numbers each end is followed apart, for half of what may lie outside. Counts and classes come
+// in lumps: there both ends stand equally far from the middle.
 // One writer; bounds() from any thread.
 class Conformal {
  public:
-  // Those that are followed: kScoredIntervals and two further out.
+  // The probabilities whose intervals are followed: kScoredIntervals and two further out.
   static constexpr std::array<double, 6> kFollowed = {0.50, 0.80, 0.90, 0.95, 0.99, 0.999};
   static constexpr std::size_t kIntervals = kFollowed.size();
   using Bounds = std::array<ConformalBounds, kIntervals>;
@@ -56,14 +56,14 @@ class Conformal {
 
   explicit Conformal(Ends ends) noexcept;
 
-  // Of the take under way; no end moves before it ends.
+  // Adds an outcome to the take under way; no end moves before that ends.
   void add(const NormalScore& outcome) noexcept;
   void end_take() noexcept;
 
-  // Of kFollowed, each within the next.
+  // The bounds of kFollowed, each within the next.
   Bounds bounds() const noexcept;
-  // Of any probability in (0, 1): between those of kFollowed on a straight line over the normal
-  // scores that a right model would have, beyond them in proportion.
+  // The bounds of any probability in (0, 1): between those of kFollowed on a straight line over the
+  // normal scores that a right model would have, beyond them in proportion.
   static ConformalBounds bounds(const Bounds& known, double probability) noexcept;
   ConformalBounds bounds(double probability) const noexcept {
     return bounds(bounds(), probability);

@@ -12,7 +12,7 @@ namespace windhover {
 struct JudgedOutcome {
   double pit = 0;             // its probability integral transform, 0 to 1
   double reference_lead = 0;  // log p(y) of who knows nothing of x, less log p(y | x)
-  // Of classes: log p(y | x) with log-odds that are `times` as large, normalized. Otherwise 0.
+  // For classes: log p(y | x) with log-odds that are `times` as large, normalized. Otherwise 0.
   struct {
     double half = 0;  // times 0.5
     double three_quarters = 0;
@@ -24,7 +24,7 @@ struct JudgedOutcome {
 // Likelihood ratios, each of an alternative to what is near enough. Near enough is
 //   46 to 54 % of the outcomes within the central 50 % interval, 87 to 93 % within the 90 % one;
 //   a forecast that knows nothing of x predicts no better;
-//   of classes, the log-odds are the right ones times 0.75 to 1.25.
+//   for classes, the log-odds are the right ones times 0.75 to 1.25.
 // The alternatives: 20, 35, 65 and 85 %, 60, 78 and 97.5 %; that forecast itself; log-odds times
 // 0.5 and 2. While the predictions are near enough, and as to the forecast right, each ratio is at
 // most 1 on average, and so is the mean of several, however these hang together. Positive, but

@@ -118,8 +118,8 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
   }
 }
 
-// Of a discrete y randomized, so that it is uniform when the predictions are honest (Czado,
-// Gneiting, Held 2009).
+// The probability integral transform of y. For a discrete y it is randomized, so that it is uniform
+// when the predictions are honest (Czado, Gneiting, Held 2009).
 double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
   const double tie = even_number(scored_, kTies);
   const double probability = std::exp(std::min(s.log_score, 0.0));

@@ -17,7 +17,7 @@ void Prequential::judge(const Answer& answer, const PredictRequest& asked,
   alone[kReferenceAlternative] = 1;
   if (answer.given == nullptr) {
     const Provenance& of = answer.posterior->provenance;
-    // Of the noise rows share what so many rows have left open of it, counted as JudgedRows has it.
+    // Rows also share what so many rows have left open of the noise, counted as in JudgedRows.
     const double of_noise = 4 / static_cast<double>(std::max<std::uint64_t>(4, of.n_eff));
     const double share = predictor_.unknown_share(model_->response(), summary) + of_noise;
     const OutcomeRatios* before = of_posterior_.add(of.n_seen, alone, std::min(share, 1.0));

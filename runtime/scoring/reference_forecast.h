@@ -22,14 +22,14 @@ namespace windhover {
 class ReferenceForecast {
  public:
   static constexpr double kMemory = 10'000;
-  // Of fewer rows it says little: they may all be the same by chance.
+  // With fewer rows the forecast says little: they may all be the same by chance.
   static constexpr double kFewRows = 100;
 
   ReferenceForecast(Arena& arena, const ModelConfig& model) noexcept;
   void reset() noexcept;
 
-  // log p(y) by the rows so far; before there are two rows of a number, 0. `extra` is the row's
-  // offset, or of a binomial y its trials.
+  // log p(y) by the rows so far; for a number it is 0 before there are two rows. `extra` is the
+  // row's offset, or for a binomial y its trials.
   double log_score(Response response, double y, double extra = 0) const noexcept;
   void add(Response response, double y, double extra = 0) noexcept;
   bool has_few_rows() const noexcept { return rows_ < kFewRows; }

@@ -31,9 +31,9 @@ class AgeWeights {
   };
 
   AgeWeights() noexcept = default;
-  // Rows that are worth N = `rows`, of 2 N that are held.
+  // Weights of 2 N rows that are worth N = `rows` together.
   AgeWeights(std::uint64_t rows, ForgettingSpread spread) noexcept;
-  // What a horizon begins with.
+  // The weights that a horizon begins with.
   explicit AgeWeights(const EngineConfig& config) noexcept
       : AgeWeights(config.horizon == Horizon::kForgetting
                        ? AgeWeights(config.window_size, config.forgetting_spread)
@@ -42,7 +42,7 @@ class AgeWeights {
   bool operator==(const AgeWeights&) const noexcept = default;
 
   bool flat() const noexcept { return tau_ == 0; }
-  // Rows that are looked at; flat: all there are.
+  // How many rows are looked at; flat: all there are.
   std::uint64_t rows() const noexcept {
     return flat() ? std::numeric_limits<std::uint64_t>::max() : 2 * series_rows_;
   }
@@ -55,12 +55,12 @@ class AgeWeights {
   }
   // What a row counts for beside a newer one, `newest`, that counts 1.
   double weight(std::uint64_t row, std::uint64_t newest) const noexcept;
-  // Of the rows [first, end), the newest of which counts 1. O(1).
+  // Sums over the rows [first, end), the newest of which counts 1. O(1).
   Sums sums(std::uint64_t first, std::uint64_t end) const noexcept;
 
-  // n, the equal rows that a posterior stands on, of rows that are worth `kish` by their weights.
+  // n, the equal rows that a posterior stands on, for rows that are worth `kish` by their weights.
   double worth(double kish) const noexcept { return kish / (1 + kish * discount_); }
-  // The same of the rows [first, end).
+  // The same for the rows [first, end).
   double worth(std::uint64_t first, std::uint64_t end) const noexcept {
     if (flat() || end == first) return static_cast<double>(end - first);
     const Sums all = sums(first, end);

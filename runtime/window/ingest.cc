@@ -86,7 +86,7 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
   return Status::kOk;
 }
 
-// Of a row with values that are not usable: whether there are none left.
+// Fills in missing features of a row with unusable values. Returns whether none is left.
 bool Ingest::fill_missing(double* row) const noexcept {
   if (!missing_.any()) return false;
   missing_.fill(row);

@@ -22,9 +22,9 @@ class PackedRows {
  public:
   explicit PackedRows(const RowLayout& layout) noexcept : layout_(layout) {}
 
-  // Of the largest row there can be.
+  // How many bytes the largest row there can be takes.
   std::size_t largest() const noexcept { return bytes_of_count(layout_.max_nonzeros()); }
-  // Of one row of the window.
+  // How many bytes this row of the window takes.
   std::size_t bytes_of(const double* row) const noexcept;
   // Writes bytes_of(row) bytes.
   void pack(const double* row, std::byte* out) const noexcept;

@@ -22,8 +22,9 @@ class RowFollower {
   void keep_from(std::uint64_t row) noexcept { window_->keep_from(lease_, row); }
   std::uint64_t kept_from() const noexcept { return window_->kept_from(lease_); }
 
-  // Of rows [first, first + count), packed (packed_rows.h); 0 where they are not all readable: from
-  // kept_from() to Engine::head(). Complexity O(1) dense, O(count) sparse.
+  // How many bytes rows [first, first + count) take, packed (packed_rows.h); 0 where not all of
+  // them are readable, which those from kept_from() to Engine::head() are. Complexity O(1) dense,
+  // O(count) sparse.
   std::size_t packed_bytes(std::uint64_t first, std::uint64_t count) const noexcept;
   // Packs them, and returns how many bytes they are; 0, and nothing is written, where they are not
   // all readable or `out` is too small. Complexity O(bytes).

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kScanRows = 65'536;
 constexpr std::uint64_t kTargetRows = 1024;
 
-// Of value(row) over the window's rows, some `most` of them, each by its weight.
+// The column of value(row) over the window's rows, some `most` of them, each by its weight.
 template <class Value>
 Column scan_column(const WindowCursor& cursor, std::uint64_t most, Value&& value) noexcept {
   const std::uint64_t stride = std::max<std::uint64_t>(1, cursor.rows() / most);
@@ -35,7 +35,7 @@ double free_of_offset(const RowLayout& layout, Response response, const double* 
   return is_count(response) ? y * std::exp(-layout.offset(row)) : y - layout.offset(row);
 }
 
-// Of the targets, of counts as they are.
+// The column of the targets, less their offsets; counts are taken as they are.
 Column scan_column_of_targets(const WindowCursor& cursor, Response response,
                               std::uint64_t most) noexcept {
   const RowLayout& layout = cursor.layout();

@@ -29,7 +29,7 @@ class RowScan {
   // features).
   static std::uint64_t end_of_far_rows(const WindowCursor& cursor, const Model& model,
                                        std::span<double> column) noexcept;
-  // Location and scale of the window's targets, by themselves.
+  // Location and scale of the window's targets.
   static TargetTransform target_units(const EngineConfig& config,
                                       const WindowCursor& cursor) noexcept;
   void freeze() noexcept { frozen_ = true; }
@@ -39,13 +39,13 @@ class RowScan {
   bool target_units_due() const noexcept { return target_units_due_; }
   void take_up_target_units() noexcept { target_units_due_ = false; }
 
-  // Of the targets at the last scan(), in the model's units.
+  // The variance of the targets at the last scan(), in the model's units.
   double target_variance() const noexcept { return target_variance_; }
 
-  // With the transforms, which all workers have.
+  // Shows the transforms too, which all workers have.
   void visit_state(StateVisitor& visitor, std::span<LearnerWorker> workers) noexcept;
 
-  // The first worker's transforms, to all.
+  // Copies the first worker's transforms to all others.
   static void share_transform(std::span<LearnerWorker> workers) noexcept;
 
  private:

@@ -118,7 +118,7 @@ class Window {
   std::uint64_t capacity() const noexcept { return size_ + slack_; }
   const RowLayout& layout() const noexcept { return layout_; }
   const double* rows() const noexcept { return rows_; }
-  // Of a row that may be read.
+  // The numbers of a row. REQUIRES: the row may be read.
   const double* row(std::uint64_t sequence) const noexcept {
     return rows_ + (sequence % capacity()) * layout_.stride();
   }

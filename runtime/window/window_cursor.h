@@ -65,7 +65,7 @@ class WindowCursor {
     weigh();
   }
 
-  // Of a readable row, between rounds.
+  // Sets the learner's weight of a readable row, between rounds.
   void set_learner_weight(std::uint64_t sequence, double weight) noexcept {
     window_.set_learner_weight(sequence, weight);
   }

@@ -50,7 +50,7 @@ class WindowPass {
   // Scores, and C at the iterate `at`.
   void sum_noise(const double* at, LearnerWorker& worker) noexcept;
   bool end_sweep() noexcept;
-  // Of a complete pass: what the order of its rows tells.
+  // Concludes what the order of the rows of a complete pass tells.
   void conclude_scores() noexcept;
   // The row from which on the newest rows differ; 0: not known (ScoreSeries::rows_since_change()).
   std::uint64_t drift_onset() const noexcept { return drift_onset_; }
