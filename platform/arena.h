@@ -114,8 +114,8 @@ class Arena {
     current_ = region_count_ - 1;
   }
 
-  // In the order in which they were first named; the bytes, padding included, add up to used().
-  // What is taken before the first region() counts as "unnamed".
+  // The regions in the order in which they were first named; the bytes, padding included, add up to
+  // used(). What is taken before the first region() counts as "unnamed".
   std::span<const Region> regions() const noexcept { return {regions_.data(), region_count_}; }
 
   // Bytes taken so far, padding included: what a block aligned to kAlignment must hold. Goes on

@@ -15,7 +15,7 @@ class Checksum {
   // Other seeds give other checksums: the one before, so that parts stand in their order.
   explicit Checksum(std::uint64_t seed = 0) noexcept;
 
-  // As if nothing had come yet, with seed 0.
+  // Begins anew with seed 0.
   void reset() noexcept { *this = Checksum(); }
   // How the bytes are cut into calls changes nothing.
   void update(std::span<const std::byte> bytes) noexcept;

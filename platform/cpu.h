@@ -21,7 +21,7 @@ void limit_instruction_set(InstructionSet limit) noexcept;
 
 const char* to_string(InstructionSet set) noexcept;
 
-// Between two looks at what another thread is about to write.
+// Call this between two looks at what another thread is about to write.
 inline void pause_processor() noexcept {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

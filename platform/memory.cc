@@ -100,7 +100,7 @@ std::size_t resident_bytes() noexcept {
 }
 
 std::size_t peak_resident_bytes() noexcept {
-  // Not getrusage: its maximum survives exec, so it may be the parent's.
+  // getrusage would not do: its maximum survives exec, so it may be the parent's.
   std::array<char, 4096> text;
   if (!read_small_file("/proc/self/status", text)) return 0;
   constexpr const char* kKey = "VmHWM:";

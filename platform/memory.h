@@ -31,7 +31,7 @@ class MappedBlock {
   MappedBlock(MappedBlock&& other) noexcept;
   MappedBlock& operator=(MappedBlock&& other) noexcept;
 
-  // As many bytes as asked for, or empty.
+  // As many bytes as were asked for, or none.
   std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
   bool valid() const noexcept { return data_ != nullptr; }
 

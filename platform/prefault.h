@@ -7,9 +7,10 @@
 
 namespace windhover {
 
-// What prefault() in memory.h does, by so many threads at most, one for each 64 MiB: where a
-// virtual machine's host has to give the memory first, each page costs a processor time, and two
-// take half as long. Set-up; starts threads, and does the part of one that does not start itself.
+// Does what prefault() in memory.h does with up to so many threads, one for each 64 MiB: where a
+// virtual machine's host has to give the memory first, each page costs processor time, and two
+// processors take half as long. For set-up only. Where a thread does not start, the caller does its
+// part.
 void prefault(std::span<std::byte> memory, std::size_t threads) noexcept;
 
 }  // namespace windhover

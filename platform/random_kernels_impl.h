@@ -111,7 +111,7 @@ template <std::size_t kTiles>
   }
 }
 
-// In the order of the stream: block by block.
+// Writes a tile in the order of the stream: block by block.
 [[gnu::always_inline]] inline void interleave(const Tile& tile, std::uint32_t* out) {
   static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
   std::uint64_t pairs[2 * kBlocks];

@@ -111,7 +111,7 @@ class Snapshots {
     return nullptr;
   }
 
-  // Also allowed when pin() gave null.
+  // This is also allowed when pin() gave null.
   void unpin(std::size_t reader) noexcept {
     WINDHOVER_CHECK(reader < pins_.size());
     pins_[reader].slot.store(kNone, std::memory_order_release);

@@ -48,7 +48,7 @@ class GradientSource {
   }
   void set_minibatch(const RowBatch& batch) noexcept { batch_ = batch; }
 
-  // Without the prior, and the sum over the rows, not their mean.
+  // The gradient without the prior, as a sum over the rows, not their mean.
   void likelihood_sum(const double* theta, double* gradient) noexcept {
     model_->gradient_sum(batch_, theta, gradient);
     for (std::uint32_t j = 0; j < dimension_; ++j) gradient[j] *= inverse_dispersion_;
@@ -71,7 +71,8 @@ class GradientSource {
   double inverse_dispersion_ = 1;
 };
 
-// For check(): the refusal of a sampler whose refresh() reads C off the diagonal.
+// check() of a sampler whose refresh() reads C off the diagonal calls this; it refuses a diagonal
+// C.
 inline Result<bool> check_noise_is_full(const SamplerConfig& config) noexcept {
   if (config.noise_structure != NoiseStructure::kFull) {
     return Error{Status::kInvalidConfig,
@@ -105,8 +106,8 @@ concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfi
   // Threads may move different chains at once, each with a gradient source and scratch of its own.
   { shared.step(chain, gradient, rng) }
   noexcept->std::same_as<Status>;
-  // All that a refresh() leaves and step(), start(), law() or the next refresh() reads. After a
-  // refresh() that succeeded.
+  // Shows all that a refresh() leaves and step(), start(), law() or the next refresh() reads.
+  // REQUIRES: a refresh() has succeeded.
   { s.visit_state(visitor) }
   noexcept->std::same_as<void>;
 };

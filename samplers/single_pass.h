@@ -80,7 +80,7 @@ class SinglePass {
   // Looks for A, C and the prior there from now on, as refresh() does.
   void look_at(const Estimates& estimates, const Factor& factor,
                const double* prior_precision) noexcept;
-  // In the last refresh() something else than A stood for C.
+  // Whether the last refresh() knew C; otherwise A stood for it.
   bool noise_known() const noexcept { return noise_covariance_ != curvature_; }
 
   bool weighs_rows() const noexcept { return noise_ == SinglePassNoise::kWeights; }
@@ -103,7 +103,7 @@ class SinglePass {
             const WeighedRows& rows) noexcept;
   // Takes rows out again that count once each, whoever was chosen.
   void unseed(Chain& chain, const double* mode, GradientSource& gradient) noexcept;
-  // With injected noise: what random weights would have done to those `rows`.
+  // With injected noise: adds the noise that random weights of those `rows` would have given.
   void seed_noise(Chain& chain, double rows, double weight_variance, Rng& rng) noexcept;
 
   // One move on rows that weights.add() has counted; `keep` is what it returned. kDiverged: theta
@@ -114,7 +114,8 @@ class SinglePass {
   // H and noise of the constant-rate chain with the same stationary covariance.
   void law(double minibatch_size, double* preconditioner, double* injected) const noexcept;
 
-  // Not what it looks at, which is its owner's. REQUIRES: refresh(), or on a restore look_at().
+  // Leaves out what it looks at, which its owner shows. REQUIRES: refresh(), or on a restore
+  // look_at().
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:

@@ -31,7 +31,7 @@ Status Calibrated::refresh(const Estimates& e) noexcept {
           preconditioner_.scratch(), e.interlude);
   const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0, e.interlude);
   if (!ok(status)) return status;
-  // About n / S moves times half of C over A in the worst direction.
+  // The relaxation is about n / S moves times half of C over A in the worst direction.
   relaxation_ = preconditioner_.relaxation(e.curvature, e.interlude);
   return preconditioner_.set_noise(e.curvature, std::sqrt(tau / e.n), e.interlude);
 }

@@ -21,7 +21,7 @@ void Momentum::start(Chain& chain, Rng&) const noexcept {
 
 Status Momentum::refresh(const Estimates& e) noexcept {
   const double tau = Calibrated::noise_to_inject(injected_noise_, e, preconditioner_);
-  // Both or neither, as in Calibrated::refresh().
+  // H and noise are replaced together or not at all, as in Calibrated::refresh().
   if (tau > 0 && !preconditioner_.is_positive_definite(e.curvature, e.interlude)) {
     return Status::kNotPositiveDefinite;
   }

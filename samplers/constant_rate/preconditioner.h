@@ -82,7 +82,7 @@ class FullPreconditioner {
   Status set_inverse(const double* matrix, double scale, Interlude* interlude = nullptr) noexcept;
   // Noise of covariance scale^2 x matrix; 0: none. Keeps the old noise when that fails.
   Status set_noise(const double* matrix, double scale, Interlude* interlude = nullptr) noexcept;
-  // Both at once where they belong together: H = scale x matrix^-1 and noise of covariance
+  // Sets both at once where they belong together: H = scale x matrix^-1 and noise of covariance
   // noise_scale^2 x matrix. A step then takes one triangular matrix R = L^-1, matrix = L L^T,
   // twice: H (g + noise_scale L z) = scale R^T (R g + noise_scale z). Keeps the old ones when that
   // fails.

@@ -19,7 +19,7 @@ Status Sandwich::refresh(const Estimates& e) noexcept {
   constexpr double kRounding = 1e-12;
   if (k > largest * (1 + kRounding)) return Status::kNotPositiveDefinite;
   const bool noisy = k < largest * (1 - kRounding);
-  // Both or neither: an H without its noise would have another law.
+  // H and noise are replaced together or not at all: an H without its noise would have another law.
   if (noisy && !preconditioner_.is_positive_definite(e.noise_covariance)) {
     return Status::kNotPositiveDefinite;
   }

@@ -47,7 +47,7 @@ class LargestSums {
     return any;
   }
 
-  // In the section that is open, each in its place.
+  // Each shows its numbers at its place in the section that is open.
   void visit_squares(StateVisitor& visitor) noexcept { visitor.value(squares_); }
   void visit_weight(StateVisitor& visitor) noexcept { visitor.value(weight_); }
   void visit_curvature(StateVisitor& visitor) noexcept { visitor.visit(curvature_); }
@@ -74,7 +74,8 @@ class LargestSums {
 class RowAges {
  public:
   void clear() noexcept { count_ = squares_ = 0; }
-  // So many rows come, or, where it is negative, go, that have faded to `left` of what they were.
+  // Adds so many rows (or, where the number is negative, takes them out) that have faded to `left`
+  // of what they were.
   void add(double rows, double left) noexcept {
     count_ += rows;
     squares_ += rows * left * left;
@@ -85,7 +86,7 @@ class RowAges {
   // How many equal ones are as certain (Kish 1965), where all have faded to `sum` together.
   double kish(double sum) const noexcept { return squares_ > 0 ? sum * sum / squares_ : sum; }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { visitor.values(count_, squares_); }
 
  private:
@@ -138,7 +139,7 @@ class AnchorSums {
     sums_.shape_curvature = 0;
     std::ranges::fill(cross_, 0.0);
   }
-  // As at the start of Newton's method; see Model::add_start. REQUIRES: the anchor is 0.
+  // Adds rows as at the start of Newton's method; see Model::add_start. REQUIRES: the anchor is 0.
   void add_start(Model& model, const RowBatch& rows) noexcept {
     model.set_dispersion(dispersion_);
     model.add_start(rows, sums_);
@@ -238,7 +239,7 @@ class AnchorSums {
   }
 
  private:
-  // Not where rows have left that rounding has kept something of.
+  // Whether there is weight to divide by: rows that have left may leave rounding behind.
   bool any_weight() const noexcept {
     return weighted_ && sums_.rows > 0 && sums_.weight > 0 && sums_.squared_weight > 0;
   }

@@ -10,8 +10,8 @@ namespace windhover {
 
 class Interlude;
 
-// All on the scale of the mean loss L = -(1/n) log posterior. D x D matrices are column-major with
-// both triangles filled.
+// All estimates are on the scale of the mean loss L = -(1/n) log posterior. D x D matrices are
+// column-major with both triangles filled.
 struct Estimates {
   std::uint32_t dimension = 0;
   double n = 0;               // observations the posterior stands on

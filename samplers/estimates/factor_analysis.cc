@@ -72,7 +72,7 @@ Status FactorAnalysis::begin(double* correlations) noexcept {
   return Status::kOk;
 }
 
-// Into the loadings: the first r columns of the Cholesky factor with pivots.
+// Puts the first r columns of the Cholesky factor with pivots into the loadings.
 void FactorAnalysis::pivoted_columns(const double* correlations) noexcept {
   const Index d = dimension_;
   const ConstMatrixMap source(correlations, d, d);

@@ -72,7 +72,7 @@ Status BlockFisherScoring::refresh(const Estimates& e) noexcept {
   const double alpha2 = noise_scale_ * noise_scale_;
   const double gamma = (e.minibatch_size + e.n) / e.minibatch_size;
   const double scale = 2.0 / ((1.0 + alpha2) * gamma);
-  // All blocks or none.
+  // All blocks are replaced, or none.
   for (Index block = 0; block < blocks_; ++block) {
     if (const Status status = factorize(e, block, scale); !ok(status)) return status;
   }

@@ -18,7 +18,7 @@ inline void store(double* p, Vector v) { *reinterpret_cast<Unaligned*>(p) = v; }
 inline Vector broadcast(double x) { return Vector{x, x, x, x}; }
 inline double sum(Vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 
-// For long rows: as many lanes as the instruction set has registers for.
+// The vector for long rows, as wide as the registers of the instruction set.
 #ifdef __AVX512F__
 using Wide = double __attribute__((vector_size(64)));
 using UnalignedWide = double __attribute__((vector_size(64), aligned(8)));

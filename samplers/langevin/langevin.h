@@ -43,7 +43,8 @@ class Temperature {
 
 // The fields that most of them read: step_size and temperature. Refuses annealing.
 Result<bool> check_langevin(const SamplerConfig& config) noexcept;
-// Likewise, with initial_temperature, annealing_steps and annealing_exponent.
+// The same for a sampler that anneals: initial_temperature, annealing_steps and annealing_exponent
+// are checked too.
 Result<bool> check_annealed_langevin(const SamplerConfig& config) noexcept;
 // friction: 0 for computed, otherwise in (0, 1].
 Result<bool> check_friction(const SamplerConfig& config) noexcept;

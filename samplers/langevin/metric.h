@@ -7,9 +7,9 @@ namespace windhover {
 // One thread at a time, no allocation, no exception. Must outlive the sampler.
 class Metric {
  public:
-  // At theta: `root`, a lower triangular R (column-major, D x D, all of it written) with
-  // R R^T = G^-1, and `divergence`_i = sum_j d (G^-1)_ij / d theta_j (D numbers). G must be
-  // positive definite everywhere; a Hessian need not be.
+  // Writes at theta `root`, a lower triangular R (column-major, D x D, all of it written) with R
+  // R^T = G^-1, and `divergence`_i = sum_j d (G^-1)_ij / d theta_j (D numbers). G must be positive
+  // definite everywhere; a Hessian need not be.
   virtual void evaluate(const double* theta, double* root, double* divergence) const noexcept = 0;
 
  protected:

@@ -29,7 +29,7 @@ class Sgld {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(step_size_, inverse_n_, relaxation_);
   }
-  // At the first step and the last temperature.
+  // Both give the law at the first step and the last temperature.
   void law(double* h, double* injected) const noexcept;
   void apply_law(double* vector, double* noise, double* room) const noexcept;
 

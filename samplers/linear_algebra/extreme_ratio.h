@@ -37,7 +37,7 @@ struct RatioVector {
 class ExtremeRatio {
  public:
   ExtremeRatio(Arena& arena, std::uint32_t dimension, bool largest) noexcept;
-  // From w_j = scale_j x a number of a fixed sequence, so that units do not matter.
+  // Begins from w_j = scale_j x a number of a fixed sequence, so that units do not matter.
   void reset(const double* scale) noexcept;
   // The forms are others from now on. The search goes on from where it stands.
   void forms_changed() noexcept { stale_ = true; }

@@ -234,7 +234,7 @@ void combine(double a, const double* x, double b, const double* y, Index dimensi
 
 void Factor::inverse_root(double* inverse, Interlude* interlude) const noexcept {
   inverse_root_rows(inverse, interlude);
-  // By columns this is R^T, 0 below the diagonal.
+  // Read by columns this is R^T, 0 below the diagonal.
   MatrixMap root(inverse, dimension_, dimension_);
   for (Index first = 0; first < dimension_; first += kBlock) {
     const Index width = std::min(kBlock, dimension_ - first);

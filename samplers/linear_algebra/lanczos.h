@@ -40,8 +40,8 @@ class LanczosMatrix {
     ++steps_;
   }
 
-  // From above, to that part of it, by bisection with the count of negative pivots (Golub and Van
-  // Loan, section 8.4).
+  // The smallest eigenvalue, from above and to a relative `precision`, by bisection with the count
+  // of negative pivots (Golub and Van Loan, section 8.4).
   double smallest_eigenvalue(double precision) const noexcept {
     if (steps_ == 0) return 0;
     double low = 0;

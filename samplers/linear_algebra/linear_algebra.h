@@ -69,7 +69,7 @@ class Factor {
   void colour(double* rows, std::size_t columns, Interlude* interlude = nullptr) const noexcept;
   // b <- (S L)^-1 b: |b|^2 is then b^T matrix^-1 b.
   void whiten(double* b) const noexcept;
-  // For many vectors at once, as solve_root() has them.
+  // The same for many vectors at once, laid out as in solve_root().
   void whiten(double* rows, std::size_t columns) const noexcept;
   // inverse <- scale x matrix^-1, both triangles. Complexity 2/3 D^3.
   void inverse(double scale, double* inverse, Interlude* interlude = nullptr) const noexcept;

@@ -237,14 +237,14 @@ class GeneralizedLinearModel final : public Model {
     }
   }
 
-  // In units of the target, as all that leaves this class.
+  // Loads residuals in units of the target, as is all that leaves this class.
   void load_residuals(const RowBatch& chunk) noexcept {
     rows_.load_residuals(chunk);
     const double inverse_scale = 1 / target_.scale;
     for (std::size_t i = 0; i < chunk.count; ++i) rows_.residuals[i] *= inverse_scale;
   }
 
-  // Likewise, and their squares into `weights`.
+  // Loads these residuals, and their squares into `weights`.
   void load_squared_residuals(const RowBatch& chunk) noexcept {
     load_residuals(chunk);
     for (std::size_t i = 0; i < chunk.count; ++i) {

@@ -44,7 +44,7 @@ double HeteroscedasticModel::evaluate(const RowBatch& chunk, const double* theta
   double loss = 0;
   for (std::size_t i = 0; i < chunk.count; ++i) {
     residuals_[i] = (rows.eta[i] - rows.targets[i]) / target_.scale;
-    log_variances_[i] -= rows.offset(chunk, i);  // which is the mean's
+    log_variances_[i] -= rows.offset(chunk, i);  // the offset belongs to the mean
     const double s = std::max(log_variances_[i], kLeast);
     loss += 0.5 * blocks_.row_weight(i) * (s + residuals_[i] * residuals_[i] * std::exp(-s));
   }
@@ -181,7 +181,7 @@ bool HeteroscedasticModel::row_effects(const RowBatch& batch, const RowJudge& ju
   const std::size_t columns = blocks_.columns();
   const std::size_t dimension = blocks_.dimension();
   LinearRows& rows = blocks_.rows;
-  double* moved = slopes_[0];  // at most, of all rows
+  double* moved = slopes_[0];  // an upper bound for each row
   double* informed = slopes_[1];
   for_chunks(batch, [&](const RowBatch& chunk) {
     (void)evaluate(chunk, judge.mode);

@@ -30,13 +30,14 @@ class LikelihoodRows : public LinearRows {
     }
   }
 
-  // Each number times its row's weight.
+  // Multiplies each number by its row's weight.
   void weigh(const RowBatch& chunk, double* numbers) noexcept {
     if (!weighted()) return;
     for (std::size_t i = 0; i < chunk.count; ++i) numbers[i] *= row_weights[i];
   }
 
-  // Into `residuals`, and into `weights` and `third`: without the weights of rows.
+  // Both work without the weights of rows: derivatives go into `residuals`, curvatures and third
+  // derivatives into `weights` and `third`.
   void derivatives(const RowBatch& chunk) noexcept {
     of_rows(0, [&](auto... at) { likelihood.derivatives(at..., chunk.count, residuals); });
   }
@@ -50,7 +51,7 @@ class LikelihoodRows : public LinearRows {
     derivatives(chunk);
     weigh(chunk, residuals);
   }
-  // Into `weights` and `third`.
+  // Puts curvatures and third derivatives into `weights` and `third`.
   void curvatures(const RowBatch& chunk) noexcept {
     unweighted_curvatures(chunk);
     weigh(chunk, weights);
@@ -102,7 +103,8 @@ class LikelihoodRows : public LinearRows {
       add_to(chunk, residuals, sums.shape_cross);
     }
   }
-  // And what more on average over the posterior, whose variances of eta are in `weights`.
+  // Adds the difference that averaging over the posterior makes; its variances of eta are in
+  // `weights`.
   void add_shape_over_posterior(const RowBatch& chunk, double weight,
                                 CurvatureSums& sums) noexcept {
     likelihood.curvatures_by_shape(eta, targets, chunk.count, residuals);
@@ -115,7 +117,7 @@ class LikelihoodRows : public LinearRows {
   Likelihood likelihood;
 
  private:
-  // What the likelihood is asked of the rows of the chunk from row i on.
+  // Calls `ask` with what the likelihood takes of the rows of the chunk from row i on.
   template <class Ask>
   decltype(auto) of_rows(std::size_t i, Ask&& ask) noexcept {
     if constexpr (Likelihood::kHasTrials) {

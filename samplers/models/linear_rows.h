@@ -71,15 +71,15 @@ class LinearRows : public ChunkScratch {
     return layout_.offset(chunk.base + chunk.slots[i] * layout_.stride());
   }
   bool weighted() const noexcept { return layout_.has_weight(); }
-  // What the rows of the chunk count as, into `row_weights`. REQUIRES: weighted().
+  // Puts what the rows of the chunk count as into `row_weights`. REQUIRES: weighted().
   void load_row_weights(const RowBatch& chunk) noexcept;
-  // Likewise how many trials they are of, into `trials`. REQUIRES: a layout with trials.
+  // Puts how many trials the rows are of into `trials`. REQUIRES: a layout with trials.
   void load_trials(const RowBatch& chunk) noexcept;
   // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features, times `scale`.
   void clear_sum() noexcept;
   void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
   void finish_sum(double* sum, bool accumulate, double scale = 1) noexcept;
-  // Likewise sum_i weights[i] x_ij^2; `finish_squares` adds it to `squares`.
+  // The same for sum_i weights[i] x_ij^2; finish_squares() adds it to `squares`.
   void clear_squares() noexcept;
   void add_squares(const RowBatch& chunk, const double* weights) noexcept;
   void finish_squares(double* squares) noexcept;
@@ -95,8 +95,8 @@ class LinearRows : public ChunkScratch {
   void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
                   double* out) const noexcept;
 
-  // Row i of the chunk becomes single(), which judge() came before. Lost with add_outer(), and the
-  // like.
+  // Row i of the chunk becomes single(), until add_outer() or another use of its memory. REQUIRES:
+  // judge().
   void expand_row(const RowBatch& chunk, std::size_t i) noexcept;
   ExpandedRow& single() noexcept { return single_; }
 

@@ -72,7 +72,7 @@ struct CurvatureSums {
   double shape_gradient = 0;   // with a shape: derivative of -log p by its logarithm, ...
   double shape_curvature = 0;  // ... and the second one; when P is given the first is the mean over
                                // N(theta, P), to second order
-  // With a shape that shape_crosses(): derivative of `gradient` by its logarithm, dimension; or
+  // For a shape that shape_crosses(): derivative of `gradient` by its logarithm, dimension; or
   // null.
   double* shape_cross = nullptr;
   bool with_loss = true;  // false: `loss` may stay as it is
@@ -118,8 +118,8 @@ struct DistanceJudge {
 // likelihood that the row lacks to the best that its linear predictor could do for it.
 struct RowDistance {
   double noise = 0;  // of the noise alone, the linear predictor at the mode: its deviance
-  // With what the posterior leaves open of the linear predictor: the deviance that is left, and the
-  // squared way in posterior sd, at the point where both together are least.
+  // The distance that remains with what the posterior leaves open of the linear predictor: the
+  // deviance, and the squared way in posterior sd, at the point where their sum is least.
   double predictive = 0;
 };
 
@@ -182,7 +182,7 @@ class Model {
   // Adds the batch to `sums`. Complexity O(rows x dimension^2).
   virtual void add_noise(const RowBatch& batch, const double* theta, NoiseSums& sums) noexcept = 0;
 
-  // Likewise. Complexity O(rows x features), or O(non-zeros).
+  // Adds the batch to `sums`. Complexity O(rows x features), or O(non-zeros).
   virtual void add_noise_variances(const RowBatch& batch, const double* theta,
                                    NoiseVarianceSums& sums) noexcept = 0;
 

@@ -100,7 +100,7 @@ class NetworkBatch {
   // Runs rows 0 to rows - 1 forward; predictor(c, i) is then the linear predictor c of row i.
   void forward(const double* theta, std::size_t rows) noexcept;
   double predictor(std::size_t c, std::size_t i) const noexcept { return head_[c * kStride + i]; }
-  // In their place, -log p's derivatives in them, for backward().
+  // Puts the derivative of -log p by that predictor in its place, for backward().
   void set_error(std::size_t c, std::size_t i, double error) noexcept {
     errors_[c * kStride + i] = error;
   }

@@ -42,9 +42,9 @@ double curvature_of_row(const Likelihood& likelihood, const RowAtMode& row, doub
   return curvature;
 }
 
-// Where the row's loss and slope / 2 (eta - before)^2 are least together, by bisection between
-// where it was before and where its first derivative alone leads. The loss is convex, so that this
-// only falls on the way.
+// Finds where the sum of the row's loss and slope / 2 (eta - before)^2 is least, by bisection
+// between where it was before and where its first derivative alone leads. The loss is convex, so
+// that this only falls on the way.
 template <class Likelihood>
 double mode_of_row(const Likelihood& likelihood, const RowAtMode& row, double slope) noexcept {
   double near = row.eta;

@@ -68,7 +68,7 @@ class SoftmaxModel final : public Model {
                  double* third) noexcept;
 
   PredictorBlocks blocks_;
-  LinearRows& rows_;     // of these
+  LinearRows& rows_;     // those of blocks_
   std::size_t outputs_;  // C - 1
   std::size_t columns_;
   std::size_t dimension_;

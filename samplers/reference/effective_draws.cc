@@ -10,7 +10,7 @@ namespace windhover::reference {
 
 namespace {
 
-// By bisection: offline, and right to rounding.
+// Bisection is slow but right to rounding, and this runs offline.
 double normal_quantile(double p) {
   double low = -40;
   double high = 40;

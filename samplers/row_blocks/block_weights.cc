@@ -10,7 +10,7 @@ namespace windhover {
 namespace {
 
 constexpr double kEvenShare = 0.5;
-// As ingestion lets through.
+// The largest weight that ingestion lets through.
 constexpr double kMostWeight = 1e6;
 // How fast means of scatter follow a visit of one chain, and how fast one of many.
 constexpr float kNewestVisit = 1.0F / 16;
@@ -44,7 +44,7 @@ void BlockWeights::reset() noexcept {
   share_draws();
 }
 
-// In proportion to the weight, of the draws that are.
+// The row's quanta among the draws that are in proportion to weights.
 std::uint64_t BlockWeights::draws_of(const RowColumns& row) const noexcept {
   return static_cast<std::uint64_t>(std::max(1LL, std::llrint(row.weight * quanta_a_weight_)));
 }
@@ -92,7 +92,7 @@ double BlockWeights::length_of(std::uint32_t column) const noexcept {
   return weight / (even_ + per_quantum_ * quanta_a_weight_ * weight);
 }
 
-// What the row weighs to all sums, or, with sign -1, from them.
+// Adds the row's weight to all sums, or, with sign -1, takes it from them.
 void BlockWeights::count(const RowColumns& row, int sign) noexcept {
   const Quanta weight = sign * quanta_of(row.weight * kWeightQuanta);
   const Quanta square = sign * quanta_of(row.weight * row.weight * kSquareQuanta);

@@ -14,7 +14,8 @@
 
 namespace windhover {
 
-// Half of the draws are of any row, half in proportion to weights. A row of weight w is drawn
+// Half of the draws take any row alike, half take rows in proportion to weights. A row of weight w
+// is drawn
 //   q = 1/2 + w / (2 mean weight)
 // times in as many draws as there are rows, and its step is as long as iota = w / q says: by weight
 // over draws all steps together are of the whole posterior, and neither a row that weighs next to
@@ -45,15 +46,15 @@ class BlockWeights {
     return u < even_ ? any : slots_.at((u - even_) / (1 - even_));
   }
 
-  // iota of a row; of the rows of a column, at the mean weight that a step is for, no less than
-  // their mean.
+  // iota of a row; and of the rows of a column, at the mean weight that a step is for, which is no
+  // less than their mean.
   double length_of(const RowColumns& row, std::uint32_t slot) const noexcept {
     return row.weight / (even_ + per_quantum_ * static_cast<double>(slots_.weight(slot)));
   }
   double length_of(std::uint32_t column) const noexcept;
-  // What rows weigh on average; 1 without any.
+  // The mean weight of the rows; 1 without rows.
   double mean() const noexcept;
-  // The share of all weight that rows have but for so many of the heaviest. To a factor of 2.
+  // The share of all weight that is not that of the so many heaviest rows, to a factor of 2.
   double share_beyond(std::uint64_t heaviest) const noexcept;
 
   // The sum of the weights of the rows of a column.

@@ -16,7 +16,7 @@ struct ChainColumns {
   const float* value;
   const float* precision;
   const float* repeats;   // N_j x_ij
-  const float* step;      // of what is taken: e_j times how much of it
+  const float* step;      // e_j times the share of the step that is taken
   const float* noise_sd;  // likewise
   const float* scatter;
   const float* informed;  // what the column counts for in ChainSums::apart, ...
@@ -72,7 +72,7 @@ struct ChainSums {
 struct ColumnSurvey {
   double weights;    // of H_j / (lambda_j + H_j) N_j, which the next two are weighted with too
   double squares;    // of (lambda_j theta_j + G_j)^2 / (lambda_j + H_j), of the chains' means, ...
-  double unsettled;  // of what is given
+  double unsettled;  // of `unsettled`
   double informed;   // of H_j / (lambda_j + H_j), which the next is weighted with too
   double shared;     // of the part of theta_j's variance that is not 1 / (lambda_j + H_j)
 };

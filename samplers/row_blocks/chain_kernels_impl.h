@@ -162,7 +162,7 @@ ColumnSurvey survey(const float* const* theta, const float* precision, const flo
     const float all = precision[j] + curvature[j];
     const float share = curvature[j] / all;
     const float pull = precision[j] * mean[j] + force[j];
-    // Over what it would be were the others known.
+    // The variance over what it would be were all other columns known.
     const float spread = per_dispersion * all * variance[j];
     const float others = spread > 1 ? (spread - 1) / spread : 0;
     weights[j] = share * rows[j];
@@ -185,7 +185,8 @@ void copy(const float* chains_of_columns, const std::uint32_t* columns, std::siz
           std::uint32_t chains, float scale, float* out, std::size_t stride) {
   constexpr std::size_t kAhead = 12;
   for (std::size_t j = 0; j < count; ++j) {
-    // Not to stay in the caches, where it would take the place of what rows want next.
+    // The hint keeps it from staying in the caches, where it would take the place of what rows want
+    // next.
     if (j + kAhead < count) __builtin_prefetch(out + columns[j + kAhead] * stride, 0, 0);
     const float* const theta = chains_of_columns + std::size_t{2} * chains * columns[j];
     float* const to = out + columns[j] * stride;

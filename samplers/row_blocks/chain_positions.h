@@ -65,7 +65,7 @@ class ChainPositions {
   float* force(std::uint32_t column) const noexcept { return theta(column) + chains_; }
   // Theta of column 0; that of the next is 2 x chains further on.
   const float* first() const noexcept { return numbers_; }
-  // Over the chains, of a number each.
+  // The mean over the chains of one number each.
   double mean(const float* numbers) const noexcept {
     return std::accumulate(numbers, numbers + chains_, 0.0) / chains_;
   }
@@ -126,7 +126,8 @@ class ChainPositions {
     if (count > 0) use(std::span<const std::uint32_t>(columns).first(count));
   }
 
-  // In the section that is open: how many columns have had a row, and all else.
+  // Both show their numbers in the section that is open: how many columns have had a row, and all
+  // else.
   void visit_count(StateVisitor& visitor) noexcept { visitor.values(met_count_); }
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.visit(std::span(met_, columns_));

@@ -13,7 +13,7 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// As of RowBlockLangevin::retain(), which looks at all columns that have had a row.
+// The survey that RowBlockLangevin::retain() makes of all columns that have had a row.
 struct ChainSurvey {
   // How far the chains together lag behind the rows: the square of the distance between their
   // centre and the posterior's, in posterior variances, on average over the columns as the rows

@@ -23,8 +23,8 @@ struct alignas(32) ColumnSums {
   float relevance = 1;  // lambda_j over lambda
 };
 
-// Invariant: of each column rows and curvature are those of the rows that have entered and not
-// left; of one without rows curvature and unsettled are 0. One thread. Memory: 32 bytes a column.
+// Invariant: each column's rows and curvature are those of the rows that have entered and not left;
+// a column without rows has curvature and unsettled 0. One thread. Memory: 32 bytes a column.
 class ColumnTable {
  public:
   ColumnTable(Arena& arena, std::uint32_t columns) noexcept;
@@ -41,18 +41,18 @@ class ColumnTable {
   // of it, w h, takes what its columns have of the prior from lambda_j / (lambda_j + H_j) to what
   // it then is. H itself follows by add_curvature().
   void enter(const StepBlock& block, std::size_t count, double curvature) noexcept;
-  // Such a row goes, after add_curvature(). Where none is left relevance is 1 again, unless it is
-  // kept.
+  // Such a row goes, after add_curvature(). Where a column has no row left its relevance is 1
+  // again, unless it is kept.
   void leave(const StepBlock& block, std::size_t count, bool keeps_relevance) noexcept;
   // h of a row was `before` and is `after`; its columns are in the block. `exact`: where rows are
   // weighed, what has H to the bit; otherwise null.
   void add_curvature(const StepBlock& block, const RowColumns& row, double before, double after,
                      ExactColumns* exact) noexcept;
-  // The columns of so many moves like the one in the block have gone so much of the way to where
-  // their prior has them.
+  // Lets `moves` moves like the one in the block bring its columns back towards where their prior
+  // has them.
   void settle(const StepBlock& block, std::size_t count, float moves) noexcept;
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:

@@ -8,10 +8,10 @@ namespace windhover {
 
 namespace {
 
-// In so many pieces what belongs to a row's columns is fetched.
+// What belongs to a row's columns is fetched in so many pieces.
 constexpr std::size_t kPieces = 8;
 
-// To be read: to say that they will be written is slower (tried.md).
+// The lines are fetched for reading: to say that they will be written is slower (tried.md).
 void fetch_lines(const void* numbers, std::size_t bytes) noexcept {
   constexpr std::size_t kLine = 64;
   const auto* first = static_cast<const std::byte*>(numbers);
@@ -34,8 +34,8 @@ void ColumnsAhead::fetch_columns(const double* row) noexcept {
   together_ = (sparse.count + kPieces - 1) / kPieces;
 }
 
-// The next columns of those that are wanted soon. A core waits for some dozen lines at a time: what
-// is asked for beyond that holds up all else.
+// Fetches the next of the columns that are wanted soon. A core waits for some dozen lines at a
+// time: what is asked for beyond that holds up all else.
 void ColumnsAhead::fetch_some(std::size_t count) noexcept {
   const auto columns = columns_.first(std::min(count, columns_.size()));
   columns_ = columns_.subspan(columns.size());

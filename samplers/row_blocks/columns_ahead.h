@@ -20,12 +20,12 @@ class ColumnsAhead {
   // The parts outlive it.
   explicit ColumnsAhead(const RowBlockParts& parts) noexcept : parts_(parts) {}
 
-  // That row is wanted soon.
+  // Fetches a row that is wanted soon.
   void fetch(const double* row, std::uint32_t slot) const noexcept;
-  // And its columns sooner; those of the one before are fetched now. REQUIRES: that row stays until
-  // there is another, or forget().
+  // Begins to fetch the columns of a row that is wanted sooner; those left of the row before are
+  // fetched now. REQUIRES: the row stays until there is another, or forget().
   void fetch_columns(const double* row) noexcept;
-  // Some of them.
+  // Fetches some of these columns.
   void fetch_some() noexcept { fetch_some(together_); }
   void forget() noexcept { columns_ = {}; }
   std::size_t waiting() const noexcept { return columns_.size(); }
@@ -35,7 +35,7 @@ class ColumnsAhead {
 
   const RowBlockParts& parts_;
   std::span<const std::uint32_t> columns_;
-  std::size_t together_ = 0;  // so many at a time
+  std::size_t together_ = 0;  // how many fetch_some() takes
 };
 
 }  // namespace windhover

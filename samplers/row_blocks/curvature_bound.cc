@@ -32,8 +32,8 @@ void CurvatureBound::reset() noexcept {
   iteration_ = 1;
 }
 
-// As of this iteration: the vector is the product of the one before, of length 1. A column that was
-// not met in that one begins anew.
+// The entry at the start of this iteration: the vector is the product of the iteration before,
+// scaled to length 1. A column that was not met in that one begins anew.
 CurvatureBound::Entry CurvatureBound::begun(const Entry& before, double step,
                                             double precision) const noexcept {
   const bool known = iteration_ > 1 && before.iteration + 1 == iteration_;

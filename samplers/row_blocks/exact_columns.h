@@ -42,20 +42,20 @@ class ExactColumns {
   // A row has `factor` times its residuals, weight times value, to G of a column: in quanta, by
   // which they are multiplied.
   double in_quanta(double factor) const noexcept { return factor * quanta_; }
-  // G of a chain, with so much more.
+  // Adds `more` to G of a chain, and returns it.
   float add(std::uint32_t column, std::uint32_t chain, Quanta more) noexcept {
     Quanta& force = force_[std::size_t{column} * chains_ + chain];
     force += more;
     return static_cast<float>(number_of(force) * quantum_);
   }
-  // To G of all chains what a row says by these residuals, or, with sign -1, from it; what lies
-  // beside theta is a copy.
+  // Adds what a row says by these residuals to G of all chains, or, with sign -1, takes it away;
+  // what lies beside theta is a copy.
   void add(const RowColumns& row, const float* residuals, int sign,
            ChainPositions& copies) noexcept;
-  // Likewise of a row whose residuals were `before` and are `after`.
+  // The same for a row whose residuals were `before` and are `after`.
   void exchange(const RowColumns& row, const float* before, const float* after,
                 ChainPositions& copies) noexcept;
-  // H of a column, of which a row has `after` where it had `before`.
+  // Changes H of a column by a row that contributes `after` where it had `before`, and returns it.
   double add_curvature(std::uint32_t column, double before, double after) noexcept {
     ExactSum& sum = curvature_[column];
     sum.add(std::min(after, ExactSum::kMost));
@@ -67,7 +67,7 @@ class ExactColumns {
     return force_ + std::size_t{column} * chains_;
   }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {
     visit_quanta(visitor, force_, columns_ * chains_);
     static_assert(sizeof(ExactSum) == 2 * sizeof(Quanta));
@@ -77,7 +77,7 @@ class ExactColumns {
  private:
   std::size_t columns_;
   std::uint32_t chains_;
-  double quanta_;  // in 1, of G
+  double quanta_;  // quanta of G in 1
   double quantum_;
   Quanta* force_;
   ExactSum* curvature_;

@@ -40,7 +40,7 @@ class KeptRows {
     __builtin_prefetch(curvature_ + slot);
   }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {
     const auto bits = [&](float* numbers, std::size_t count) {
       visitor.visit(std::span(reinterpret_cast<std::uint32_t*>(numbers), count));

@@ -31,25 +31,26 @@ class LearnedDispersion {
   void reset(double given, double information) noexcept;
   bool learned() const noexcept { return learned_; }
   double value() const noexcept { return value_; }
-  // Whether it has come to rest. Always of one that is given.
+  // Whether the dispersion has come to rest; one that is given always has.
   bool known() const noexcept;
   // sd(log value); 0 where it is given.
   double relative_sd() const noexcept { return relative_sd_; }
 
   // What the chains have kept of a row, the sum of their w r^2, comes or goes with it.
   void keep(double squares) noexcept { kept_.add(squares); }
-  // So many chains look at a row, in steps of length `importance`, that is off by squares of this
-  // sum, each by its likelihood's own weight; `rows` there are. Where that hangs on the dispersion
-  // nothing is kept, and the value that is called for is that of the EM algorithm.
+  // `chains` chains look at a row, in steps of length `importance`. `squares` is the sum of their
+  // squared residuals, each times the likelihood's own weight; `rows` rows are there. Where those
+  // weights depend on the dispersion nothing is kept, and the value that is looked for is that of
+  // the EM algorithm.
   void look(double importance, double squares, double rows, std::uint32_t chains) noexcept {
     squares_ += rows * importance * squares;
     looks_ += chains;
   }
-  // Likewise where it does not: of a row that stands for w = `weight`, of which they had kept
-  // squares of the sum `before`.
+  // The same where they do not: for a row that stands for w = `weight`, of which the chains had
+  // kept squares of the sum `before`.
   void look_again(double weight, double importance, double before, double squares, double rows,
                   std::uint32_t chains) noexcept;
-  // Variance of the chains' residuals at such a row.
+  // Adds the variance of the chains' residuals at such a row.
   void add_variance(double importance, double variance) noexcept;
   // The value follows once there have been as many looks as all chains make in a pass over the
   // rows, which weigh `weight` together; the columns know `informed` parameters from them.
@@ -63,7 +64,7 @@ class LearnedDispersion {
   double information_ = 0.5;
   double relative_sd_ = 0;
   double change_ = 0;       // of its logarithm, at the last end() that had looks enough
-  std::uint64_t ends_ = 0;  // such
+  std::uint64_t ends_ = 0;  // how many such there were
   ExactSum kept_{};         // of all chains
   double squares_ = 0;      // of looks since then: E sum of w r^2
   double variance_ = 0;     // iota times the variance

@@ -11,22 +11,22 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// The chains of a column begin as draws from the prior, at its first row; but of numbers, of which
-// such a draw may be a thousand times too far off, as draws from what that row then leaves of it,
-// all other columns as they are. Directions that the rows say nothing about keep its law for ever,
-// and what has not been reached yet is too wide, not too narrow.
+// The chains of a column begin as draws from the prior, at its first row. Where y is a number such
+// a draw may be a thousand times too far off: there they begin as draws from what that row leaves
+// of the prior, all other columns as they are. Directions that the rows say nothing about keep its
+// law for ever, and what has not been reached yet is too wide, not too narrow.
 //
-// Invariant: of columns that have rows no chain goes anywhere. One thread.
+// Invariant: chains of columns that have rows stay where they are. One thread.
 class NewColumns {
  public:
   // The parts outlive it.
   explicit NewColumns(RowBlockParts& parts) noexcept : parts_(parts) {}
 
-  // All chains of a column without rows, from the prior.
+  // Draws all chains of a column without rows from the prior.
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
-  // Columns that no other row is of: of each chain their draw from the prior becomes one from what
-  // the row leaves of it where all others stay. The variance that their part of it had, over the
-  // dispersion; 0 where there are none.
+  // For columns that no other row has: turns each chain's draw from the prior into one from what
+  // the row leaves of the prior while all other columns stay. Returns the variance that their part
+  // of the linear predictor had, over the dispersion; 0 where there are no such columns.
   double draw_from(const RowColumns& row) noexcept;
 
  private:

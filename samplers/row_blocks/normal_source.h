@@ -12,26 +12,28 @@
 
 namespace windhover {
 
-// In single precision, made as many at a time as the buffer holds, or as are wanted yet.
+// Standard normals in single precision, made as many at a time as the buffer holds, or as are still
+// wanted.
 class NormalSource {
  public:
-  // A whole number of times kChainNormals, no less than this.
+  // `count`, rounded up to a multiple of kChainNormals.
   static constexpr std::size_t rounded(std::size_t count) noexcept {
     return (count + kChainNormals - 1) / kChainNormals * kChainNormals;
   }
 
-  // `buffer` is borrowed, and of a rounded() size; `wanted`: how many will be taken, at most.
-  // `chains`: so many lie side by side, and sum to 0.
+  // `buffer` is borrowed, and of a rounded() size; `wanted`: how many will be taken, at most. The
+  // normals of `chains` chains lie side by side, and sum to 0.
   NormalSource(std::uint64_t seed, const RandomPosition& position, std::span<float> buffer,
                std::size_t wanted, std::uint32_t chains) noexcept
       : random_(seed, position),
         buffer_(buffer.first(std::min(buffer.size(), rounded(wanted)))),
         next_(buffer_.size()),
         chains_(chains) {}
-  // The next `count`, a multiple of the chains, no more than the buffer holds; until the next call.
+  // The next `count` normals, valid until the next call. REQUIRES: a multiple of the chains, at
+  // most what the buffer holds.
   const float* take(std::size_t count) noexcept {
     if (count > buffer_.size() - next_) {
-      // Words first, then in their place what becomes of them.
+      // The buffer holds random words first, then the normals that they become.
       auto* bits = reinterpret_cast<std::uint32_t*>(buffer_.data());
       random_.fill_bits({bits, buffer_.size()});
       chain_kernels().normals(bits, buffer_.size(), buffer_.data());
@@ -43,7 +45,7 @@ class NormalSource {
   }
 
  private:
-  // Those that are of whole sets of chains.
+  // How many of the buffer's normals belong to whole sets of chains.
   std::size_t balanced() const noexcept { return buffer_.size() / chains_ * chains_; }
 
   Rng random_;

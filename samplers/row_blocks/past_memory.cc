@@ -10,7 +10,7 @@ namespace windhover {
 
 namespace {
 
-constexpr double kShorter = 5;  // than the one before
+constexpr double kShorter = 5;  // how many times shorter each memory is than the one before
 constexpr int kNewtonSteps = 4;
 
 // exp(-a) where a is small, and more where it is large: within 0.05.

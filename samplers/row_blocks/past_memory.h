@@ -61,7 +61,7 @@ class PastMemory {
   OfEach<double> evidence_{};  // nats that it has predicted better by than the chosen one
   std::uint64_t taken_ = 0;
   std::uint32_t chosen_ = 0;
-  float precision_ = 1;  // scratch, as what follows
+  float precision_ = 1;  // scratch, as are the members below
   float intercept_precision_ = 1;
   OfEach<double> eta_{};
   OfEach<double> variance_{};

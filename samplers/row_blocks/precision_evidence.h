@@ -66,7 +66,7 @@ class PrecisionEvidence {
   }
 
  private:
-  double keep_ = 1;  // of what the rows before have said, where another comes
+  double keep_ = 1;  // what earlier evidence is multiplied by when a row comes
   // Minus the second derivatives, and the first ones at log lambda = 0 and tails = 0.
   double precision_ = 0;
   double tails_ = 0;

@@ -1,10 +1,10 @@
 // The precision of the prior of many columns, learned in two ways.
 //
-// Where the columns have many rows each, from where the chains stand (learned_precision.h). What of
-// that is a row's own says nothing: of classes, one that shares no column with others is as likely
-// whatever the precision is, and its own force and what it takes of the prior's variance cancel.
-// Where columns have few rows that is nearly all, and a law that is off by a twentieth is twice off
-// in the precision.
+// Where the columns have many rows each, it is learned from where the chains stand
+// (learned_precision.h). What of that is a row's own says nothing: a row of classes that shares no
+// column with others is as likely whatever the precision is, and its own force and what it takes of
+// the prior's variance cancel. Where columns have few rows that is nearly all, and a law that is
+// off by a twentieth is twice off in the precision.
 //
 // There it is learned from rows before they are learned from. The mean of a row's residual over the
 // chains has the expectation 0 where predictions are right, whatever it is weighted with that is
@@ -37,17 +37,16 @@ class PriorLearner {
   // Whether the precision is learned from rows before they are learned from: of rows without
   // weights. What a past says of a column holds it as rows do.
   bool columns_have_few_rows(const ChainSurvey& survey) const noexcept;
-  // Such a row, which has been loaded and predicted.
+  // Learns from such a row. REQUIRES: it has been loaded and predicted.
   void learn(const RowColumns& row) noexcept;
-  // What is the columns' own of the precision, of those of the row in the block. What a past pulls
-  // with stays at its centre.
+  // Sets the relevance of the columns of the row in the block. The past's centre stays where it is.
   void follow_relevance(const RowColumns& row) noexcept;
   // The chains go along with what the precision has changed by; before the survey.
   void stretch() noexcept;
   // The precision follows, after the survey. Whether chains have gone along at once.
   bool end(const ChainSurvey& survey) noexcept;
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { evidence_.visit_state(visitor); }
 
  private:

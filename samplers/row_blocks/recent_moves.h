@@ -11,8 +11,8 @@
 
 namespace windhover {
 
-// Means over some thousand moves; of the virial over half a pass. While there are fewer they count
-// alike.
+// Means over the last some thousand moves, and for the virial over half a pass. While there are
+// fewer moves all count alike.
 //
 // Invariant: spread_ratio() is NaN or a ratio of means over the same moves. One thread.
 class RecentMoves {
@@ -35,7 +35,8 @@ class RecentMoves {
     const double part = std::min(0.5, static_cast<double>(kMovesACurvature) * newest());
     mean_curvature_ += part * (curvature - mean_curvature_);
   }
-  // `apart`: ChainSums::apart; `weights`: of what it counts, in each chain; `rows`: that are there.
+  // `apart` is ChainSums::apart, `weights` the sum of its weights in each chain, `rows` how many
+  // rows are there.
   void add_virial(double apart, double dispersion, double weights, std::uint64_t rows) noexcept {
     const double chains = chains_;
     const double most = newest();
@@ -60,7 +61,7 @@ class RecentMoves {
     return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();
   }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(moves_, change_, mean_curvature_, virial_, virial_weights_);
   }
@@ -68,11 +69,11 @@ class RecentMoves {
  private:
   static constexpr double kNewestMove = 1e-3;  // how fast means follow
 
-  // The part of the move of all chains that just was.
+  // The weight of the newest move of all chains in the means.
   double newest() const noexcept {
     return std::min(1.0, chains_ * std::max(kNewestMove, 1.0 / static_cast<double>(moves_)));
   }
-  // Those that have another one to be compared with.
+  // How many chains have another one to be compared with.
   double compared_chains() const noexcept {
     return chains_ % kChainLanes == 1 ? chains_ - 1 : chains_;
   }

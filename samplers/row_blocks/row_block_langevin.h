@@ -33,9 +33,9 @@
 // A row that comes or goes takes all chains along at once (row_translation.h).
 //
 // All chains move on the same rows, with normals that are standard for each of the K chains and sum
-// to 0 over them: antithetic variates, any two correlated by -1 / (K - 1). What a chain is off the
-// posterior's centre by changes, were -log p quadratic, by a matrix that all chains share and by
-// that noise: the law of each is as of a chain alone, and the mean of all has no noise.
+// to 0 over them: antithetic variates, any two correlated by -1 / (K - 1). Were -log p quadratic, a
+// matrix that all chains share and that noise would be all that changes a chain's distance from the
+// posterior's centre: the law of each is that of a chain alone, and the mean of all has no noise.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_BLOCK_LANGEVIN_H_
 
@@ -78,9 +78,10 @@ class RowBlockLangevin {
   // they said. REQUIRES, if not 0: rows are not weighed.
   RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
                    std::uint64_t slots, std::uint64_t seed, std::uint64_t past = 0) noexcept;
-  // No rows. O(columns x chains).
+  // Begins anew without rows. O(columns x chains).
   void reset() noexcept;
-  // In these units y is seen, and draws are those of what is then predicted. REQUIRES: no rows.
+  // Sets the units in which y is seen; draws are in the units of what is then predicted. REQUIRES:
+  // no rows.
   void set_units(const TargetTransform& units) noexcept { parts_.noise.set_units(units); }
   // y of a row less what its offset says, in units.
   double distance_of(const double* row) const noexcept {
@@ -99,21 +100,21 @@ class RowBlockLangevin {
   // Hints that rows are wanted soon.
   ColumnsAhead& ahead() noexcept { return parts_.ahead; }
 
-  // Draws are taken: survey() is made, and what is learned of precision and dispersion follows. As
-  // by copy_to() afterwards, unless `out` is null. O(columns that have had a row x chains).
+  // Draws are taken: makes survey(), and lets the learned precision and dispersion follow. Then
+  // does as copy_to(), unless `out` is null. O(columns that have had a row x chains).
   void retain(float* out = nullptr, std::size_t stride = 0) noexcept;
-  // The chains' values of each column that has had a row, in units of the rows, to out[column x
-  // stride + chain]; where none of its rows is there any more its posterior is the prior, and NaN
-  // says so. Likewise.
+  // Copies the chains' values of each column that has had a row, in units of the rows, to
+  // out[column x stride + chain]; where none of its rows is there any more its posterior is the
+  // prior, and NaN says so. O(columns that have had a row x chains).
   void copy_to(float* out, std::size_t stride) const noexcept;
 
   // See RowBlockParts::weighs_rows().
   bool weighs_rows() const noexcept { return parts_.weighs_rows(); }
   // Says which rows to draw. REQUIRES: weighs_rows().
   const BlockWeights& weights() const noexcept { return parts_.weights; }
-  // false: so few rows weigh nearly all that the others, which say where the parameters lie that
-  // these leave open, move chains too slowly for anything to tell whether they are there. Of the
-  // columns as of the last retain().
+  // false: a few rows weigh nearly everything, and the others, which determine the parameters that
+  // these leave open, move chains too slowly for anything to tell whether they have arrived. Judged
+  // with the columns as of the last retain().
   bool weights_known() const noexcept;
 
   const RowBlockParts::Rows& rows() const noexcept { return parts_.rows; }

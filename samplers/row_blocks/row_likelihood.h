@@ -9,7 +9,7 @@
 
 namespace windhover {
 
-// 0 is that of a row that has been set aside.
+// The least curvature of a row: 0 marks a row that has been set aside.
 inline constexpr float kLeastCurvature = 1e-30F;
 
 struct RowAt {
@@ -28,9 +28,9 @@ inline RowAt logistic_at(double eta, double target) noexcept {
   return {static_cast<float>(sign * other), static_cast<float>(curvature)};
 }
 
-// Likewise, but on the side of the row's own class the curvature is that of -log p: a row that
-// counts as many lies far out there, where a quadratic that has to lie above -log p everywhere
-// would be a thousand times too narrow.
+// The same, but on the side of the row's own class the curvature is at most three times that of
+// -log p: a row that counts as many lies far out there, where a quadratic that has to lie above
+// -log p everywhere would be a thousand times too narrow.
 inline RowAt logistic_at_of_weight(double eta, double target) noexcept {
   constexpr float kMostOfCurvature = 3;
   RowAt at = logistic_at(eta, target);
@@ -44,7 +44,8 @@ inline RowAt logistic_at_of_weight(double eta, double target) noexcept {
 
 // What rows say. y and eta are in the units of a TargetTransform.
 //
-// What has a dispersion is said as at dispersion 1, and stays as it is while that is learned.
+// Likelihoods with a dispersion give their numbers as at dispersion 1, so that these stay while it
+// is learned.
 //
 // Invariant: residuals of rows that are in_range() are at most most_residual() in size, and
 // curvatures positive. One thread.
@@ -54,7 +55,7 @@ class RowLikelihood {
 
   explicit RowLikelihood(const ModelConfig& model) noexcept;
 
-  // Whether it knows these models.
+  // Whether models with this response can be used.
   static bool has(Response response) noexcept {
     return response == Response::kBernoulli || has_dispersion(response);
   }
@@ -70,7 +71,7 @@ class RowLikelihood {
     inverse_scale_ = 1 / units.scale;
   }
 
-  // Where -log p is no multiple of 1 / dispersion.
+  // Tells the dispersion to likelihoods whose -log p is no multiple of 1 / dispersion.
   void set_dispersion(double dispersion) noexcept { dispersion_ = dispersion; }
   // What a row says of the dispersion: its squared distance, by the likelihood's own weight. It
   // does not hang on the dispersion where is_normal().

@@ -33,7 +33,7 @@ class RowNoise {
   // See LearnedDispersion::end().
   void end(std::uint64_t rows, double weight, double informed) noexcept;
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:

@@ -30,7 +30,8 @@ class RowTranslation {
   // One without has gone.
   void work_out_return(const RowColumns& row, std::uint32_t slot) noexcept;
 
-  // And to G, where it is not known exactly, what a row of these residuals says.
+  // Translates the chains, and adds to G, where it is not known exactly, what a row of these
+  // residuals says.
   void apply(const RowColumns& row, const float* residuals) noexcept;
 
  private:

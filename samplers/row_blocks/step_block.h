@@ -40,7 +40,7 @@ struct StepBlock {
 
   std::size_t width;
   std::uint32_t* column;
-  float** theta;     // where those of the column are
+  float** theta;     // points to theta of the column's chains
   float* value;      // x_ij
   float* rows;       // N_j
   float* repeats;    // N_j x_ij
@@ -53,16 +53,17 @@ struct StepBlock {
   float* informed;   // see ChainColumns
   float* learned;
   float* per_row;
-  float* taken_away;  // of the prior's part in what holds the column, by a row that comes
+  float* taken_away;  // what a row that comes takes away from the prior's part in what holds the
+                      // column
   float* mean;        // of theta over the chains
-  float* square;      // likewise, of its square
+  float* square;      // of the square of theta over the chains
   double* eta;
   float* before;  // r'
   float* after;   // r
   float* bent;    // h
   float* change;  // r - r'
-  float* moved;   // as of the rows that this one stands for
-  float* taken;   // of the normals along the scatter
+  float* moved;   // change, times the rows that this one stands for
+  float* taken;   // the part of the normals along the scatter that is replaced
   float* none;    // zeros
 };
 
