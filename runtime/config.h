@@ -33,7 +33,7 @@ inline bool weighs_ages(Horizon horizon) {
   return horizon == Horizon::kAdaptive || horizon == Horizon::kForgetting;
 }
 
-// What becomes of rows that nobody would have expected (learning/surprise_limit.h). With a window.
+// What becomes of rows that nobody would have expected (learning/surprise_limit.h). Needs a window.
 enum class SurprisingRows : std::uint8_t {
   kKeep,        // nothing: nobody looks
   kCount,       // they are counted
@@ -43,21 +43,21 @@ enum class SurprisingRows : std::uint8_t {
 
 // In which units a model sees the features, or y. Its answers are in those of the rows.
 enum class Standardize : std::uint8_t {
-  // With the default prior kScaled for the features of dense rows and kColdStart for y, where its
-  // model has a dispersion or counts; otherwise kOff.
+  // With the default prior this is kScaled for the features of dense rows, and kColdStart for y
+  // where its model has a dispersion or counts; otherwise kOff.
   kChosen,
   kOff,
   kColdStart,  // mean and sd, frozen when the cold-start buffer is full
   kGiven,      // feature_shift and feature_scale, target_shift and target_scale below
-  // Features only: as kColdStart, but columns of two values by their range, as rstanarm scales its
-  // priors, and not shifted where the model has no intercept.
+  // For features only: as kColdStart, but columns of two values are scaled by their range, as
+  // rstanarm scales its priors, and nothing is shifted where the model has no intercept.
   kScaled,
 };
 
 // What is kept of the curvature of -log p, and of the gradient's noise.
 enum class Structure : std::uint8_t {
-  // kDiagonal for the models below of more than kMostFullColumns sparse features with a window,
-  // where everything else is left at its default or can be kept; otherwise kFull.
+  // This is kDiagonal for the models below with more than kMostFullColumns sparse features and a
+  // window, where everything else is left at its default or can be kept; otherwise kFull.
   kChosen,
   kFull,  // all of it: memory and time grow with the square of the parameters
   // A number a parameter: memory in proportion to the parameters, time a row to its non-zeros.
@@ -92,14 +92,14 @@ struct EngineConfig {
   std::uint64_t window_size = 100'000;
   std::uint64_t window_slack = 65'536;    // rows the writer may be ahead of the slowest reader
   std::uint32_t max_frame_rows = 32'768;  // rows of one observe() call; slack >= 2 of these
-  // Beside the learner, who reads rows as they come (Engine::follower).
+  // How many may read rows as they come, beside the learner (Engine::follower).
   std::uint32_t max_followers = 0;
   // Whether the engine can take its rows from another one (Engine::follow): room for 1,024 of them.
   bool follows = false;
   // Whether rows are predicted before they are learned from, and the predictions scored by what
   // happened (scoring/prequential.h): up to a twentieth of the learner's time.
   bool score_predictions = false;
-  // Predictions whose outcome is heard of later: none, unless it is said how many.
+  // Predictions whose outcome is heard of later; none by default.
   LabelsConfig labels;
 
   // Replay draws per new observation and chain (R). 0: no target, the learner never rests.
@@ -108,7 +108,7 @@ struct EngineConfig {
   Standardize standardize = Standardize::kChosen;
   std::span<const double> feature_shift;  // kGiven: `features` numbers each
   std::span<const double> feature_scale;
-  // Dense rows: what NaN in each feature stands for, in rows and questions alike; empty: it is
+  // Dense rows: what NaN in each feature stands for, in rows and questions alike; empty: NaN is
   // refused.
   std::span<const MissingFeature> missing_features;
   // How y is standardised. Without an intercept y is not shifted. A count is not scaled, and its
@@ -145,7 +145,7 @@ inline bool condenses_past(const EngineConfig& config) noexcept {
   return config.horizon == Horizon::kAdaptive && structure_of(config) == Structure::kDiagonal;
 }
 
-// kOk, or what is wrong with its structure beside the rest, which check() has accepted.
+// kOk, or what is wrong with the structure of a configuration that check() has accepted otherwise.
 Result<bool> check_structure(const EngineConfig& config) noexcept;
 
 // The configuration with every "0: default" replaced by the number it stands for.

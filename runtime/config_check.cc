@@ -14,7 +14,7 @@ namespace {
 
 bool positive(double x) noexcept { return x > 0 && std::isfinite(x); }
 
-// After the rest of the prior and the number of features have been judged.
+// REQUIRES: the rest of the prior and the number of features have been judged.
 Result<bool> check_prior(const ModelConfig& m) noexcept {
   if (!m.learn_prior_precision) {
     if (m.prior_groups.empty()) return true;

@@ -6,7 +6,7 @@
 
 namespace windhover {
 
-// `sentence`: a literal that names the setting and what it may be; `number`: what it is.
+// `sentence` is a literal that names the setting and what it may be; `number` is what it holds.
 inline Error invalid(const char* sentence, double number) noexcept {
   return {Status::kInvalidConfig, sentence, number};
 }

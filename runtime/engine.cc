@@ -72,7 +72,7 @@ void EngineLayout::start() noexcept {
   labels.reset();
   if (scorer != nullptr) scorer->reset();
   parts.learner->set_scorer(scorer);
-  // Likewise the groups of the prior.
+  // The groups of the prior are the caller's too.
   if (!config.model.prior_groups.empty()) {
     config.model.prior_groups =
         parts.learner->view().estimator().prior().groups().first(config.model.features);
@@ -151,7 +151,7 @@ int Engine::assist(std::uint32_t worker) noexcept {
   return layout_->parts.learner->assist(worker);
 }
 
-// Whether predictions are scored is no part of a configuration that a checkpoint is held to.
+// A checkpoint may be restored whether or not predictions are scored.
 void EngineLayout::visit_learned(StateVisitor& visitor) noexcept {
   parts.learner->visit_state(visitor);
   scorer != nullptr ? scorer->visit_state(visitor) : Prequential::visit_none(visitor);

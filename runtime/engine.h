@@ -67,12 +67,12 @@ class Reader {
                     std::span<PredictiveSummary> summaries) noexcept;
   void end_predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                    Provenance& provenance) noexcept;
-  // Instead of the end: nobody wants the answer any more. Nothing if none has begun.
+  // Ends without an answer, which nobody wants any more. Does nothing if none has begun.
   void abandon_predict() noexcept;
 
   // One entry a parameter, the intercept last; `summaries` holds dimension() of them.
   Status posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept;
-  // The second half of that alone. O(1). kUnavailable between begin_predict() and its end.
+  // Only the provenance of that answer. O(1). kUnavailable between begin_predict() and its end.
   Status provenance(Provenance& provenance) noexcept;
 
   // Draws `first` to `first + count` of theta, dimension() numbers each. snapshot_id 0 takes the
@@ -83,7 +83,7 @@ class Reader {
   // The engine's newest events, as they were after some poll(). Never waits. O(1).
   void events(EventList& list) noexcept;
 
-  // Lets go of the snapshot that draws() keeps pinned.
+  // Releases the snapshot that draws() keeps pinned.
   void release() noexcept;
 
  private:
@@ -114,7 +114,7 @@ class Engine {
   // refused.size() refusals are listed there. Complexity O(rows x features).
   ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
 
-  // One dense row, without offset and weight; kTrialsMissing of a binomial model.
+  // Takes one dense row, without offset and weight; kTrialsMissing for a binomial model.
   Status observe(std::span<const double> features, double target) noexcept;
 
   // `rows` rows as RowFollower::pack() gave them (runtime/window/packed_rows.h): the window then
@@ -137,7 +137,8 @@ class Engine {
   // were worth doing; 0: nothing to do, park for up to a millisecond and call again.
   int poll(int max_work) noexcept;
 
-  // How often it has come back, how many rows wait for it; a pause: it does nothing meanwhile.
+  // How often poll() has come back, how many rows wait for it; and a pause, in which it does
+  // nothing.
   EngineProgress& progress() noexcept;
   const EngineProgress& progress() const noexcept;
 
@@ -151,22 +152,23 @@ class Engine {
   // kUnavailable when max_readers have been handed out.
   Result<Reader> reader() noexcept;
 
-  // One whose predict() and begin_predict() say kUnsupported: of max_watchers, and when these have
-  // been handed out one of max_readers, or kUnavailable.
+  // A reader whose predict() and begin_predict() return kUnsupported: one of max_watchers, and when
+  // these have been handed out one of max_readers, or kUnavailable.
   Result<Reader> watcher() noexcept;
 
   // One of EngineConfig::max_followers who read rows beside the learner; kUnavailable when all have
   // been handed out. Before any thread is at work, or on the learner's between polls.
   Result<RowFollower> follower() noexcept;
 
-  // All that the engine goes on from: saved, restored, captured at work. checkpoint/engine_state.h.
+  // All that the engine goes on from, to be saved, restored, or captured while it works
+  // (checkpoint/engine_state.h).
   EngineState& state() noexcept;
 
-  // An event says that a host begins to serve the engine. Before any thread is at work, once it is
-  // restored.
+  // Logs the event that a host begins to serve the engine. Call it once the engine is restored,
+  // before any thread is at work.
   void tell_start() noexcept;
 
-  // What the predictions of rows that have come were worth. False without
+  // The scores of the predictions of rows that have come. False without
   // EngineConfig::score_predictions. Any thread.
   bool scores(PredictionScores& scores) const noexcept;
 

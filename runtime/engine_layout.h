@@ -56,7 +56,7 @@ struct Parts {
     arena.region(name);
     return arena;
   }
-  // One a learner's thread.
+  // Makes one model for each of the learner's threads.
   static std::span<Model*> make_models(Arena& arena, const EngineConfig& config) noexcept {
     const ModelEntry& entry = *find_model(config.model.name);
     ModelConfig summed = config.model;
@@ -135,8 +135,8 @@ struct EngineLayout {
         progress(*this),
         engine(this) {}
 
-  // What it says of missing features is the caller's; the engine's copy is there before the parts
-  // that look at it.
+  // The caller owns the missing features in its configuration; the engine copies them before it
+  // makes the parts that look at them.
   static EngineConfig with_own_features(Arena& arena, EngineConfig config) noexcept {
     const std::span<MissingFeature> own =
         arena.allocate<MissingFeature>(config.missing_features.size());
@@ -145,7 +145,7 @@ struct EngineLayout {
     config.missing_features = own;
     return config;
   }
-  // Numbers of the features' units that the host gives.
+  // How many numbers the units of the features take that the host gives.
   static std::uint32_t given_units(const EngineConfig& config) noexcept {
     return config.standardize == Standardize::kGiven ? config.model.features : 0;
   }
@@ -165,15 +165,16 @@ struct EngineLayout {
                                    progress.recovery_target_);
   }
 
-  // What create() does with a layout that has just been made. Idempotent.
+  // Does what create() does with a layout that has just been made. Idempotent.
   void start() noexcept;
-  // As create() did, in the same block, but for readers and followers, which stay good.
+  // Does as create() did, in the same block, but leaves readers and followers valid.
   void start_anew() noexcept;
   std::span<std::byte> block() noexcept;
   void stamp(const Posterior& posterior, Provenance& provenance) noexcept;
-  // After a poll: what has changed since the last one becomes events.
+  // After a poll: logs what has changed since the last one as events.
   void look_for_events() noexcept;
-  // Rows with a key that `predictor` has answered; `conformal` where its intervals ended.
+  // Keeps the rows with a key that `predictor` has answered; `conformal` says where its intervals
+  // ended.
   void keep_rows(const Posterior& posterior, const Conformal::Bounds& conformal,
                  const Predictor& predictor, const PredictRequest& request, std::size_t first,
                  std::size_t count, std::span<PredictiveSummary> summaries) noexcept;

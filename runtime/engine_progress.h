@@ -12,10 +12,12 @@ struct EngineLayout;
 // Invariant: what the learner has taken in <= Engine::head() <= offered_rows().
 class EngineProgress {
  public:
-  // How often Engine::poll() has come back: it grows while somebody learns, or rests. Any thread.
+  // How often Engine::poll() has come back: the number grows while the learner learns, or rests.
+  // Any thread.
   std::uint64_t polls() const noexcept { return polls_.load(std::memory_order_relaxed); }
 
-  // Engine::head(), with what waits for it in the engine that it follows. The learner's thread.
+  // Engine::head(), plus the rows that wait in the engine that this one follows. The learner's
+  // thread.
   std::uint64_t offered_rows() const noexcept;
   // How many of these the learner has not taken in. The learner's thread.
   std::uint64_t waiting_rows() const noexcept;

@@ -7,7 +7,7 @@
 namespace windhover {
 namespace {
 
-// Rounds between two looks at the clock: alone an engine has nobody to give way to.
+// Rounds between two looks at the clock where there is one engine, which has nobody to give way to.
 constexpr int kRoundsAlone = 16;
 constexpr double kMostUrgent = 8;
 

@@ -38,12 +38,12 @@ class EngineQueue {
 
   EngineQueue(std::span<Entry> entries, Clock& clock) noexcept
       : EngineQueue(entries, entries.size(), clock) {}
-  // `room`, of which the first `count` are engines already.
+  // The first `count` entries of `room` are engines already.
   EngineQueue(std::span<Entry> room, std::size_t count, Clock& clock) noexcept
       : room_(room), entries_(room.first(count)), clock_(clock) {}
 
-  // One more, or one less, between two calls of serve(). A newcomer begins where the one polled
-  // last stands. REQUIRES: there is room for it; it is among them.
+  // Adds or removes an engine, between two calls of serve(). A newcomer begins where the one polled
+  // last stands. REQUIRES: add() has room, remove() has the engine.
   void add(Engine& engine) noexcept;
   void remove(const Engine& engine) noexcept;
 

@@ -11,7 +11,7 @@ Status LearnerPool::start(std::span<Engine* const> engines, std::uint32_t thread
   if (engines.empty() || threads == 0 || entries_ != nullptr) return Status::kInvalidArgument;
   const std::size_t count =
       std::min({std::size_t{threads}, engines.size() + spare, std::size_t{kMaxLearnerThreads}});
-  // Whichever thread they go to.
+  // There is room for all spare engines in the queue of each thread, as any may get them.
   entries_.reset(new (std::nothrow) EngineQueue::Entry[engines.size() + count * spare]);
   if (entries_ == nullptr) return Status::kUnavailable;
   idle_ = idle;
@@ -54,7 +54,7 @@ Status LearnerPool::add(Engine& engine) noexcept {
 
 void LearnerPool::remove(Engine& engine) noexcept {
   for (Worker& worker : workers_) {
-    // Only a change, which this thread has waited for, touches who is in a place.
+    // Only a change, which this thread has waited for, changes who is in a place.
     if (std::ranges::find(worker.room, &engine, &EngineQueue::Entry::engine) == worker.room.end()) {
       continue;
     }
@@ -65,8 +65,8 @@ void LearnerPool::remove(Engine& engine) noexcept {
   }
 }
 
-// Waits until the thread, between two rounds, has made it. A thread that parks looks up every
-// millisecond, one that learns after each slice.
+// Waits until the thread, between two rounds, has made the change. A thread that parks looks up
+// every millisecond, one that learns after each slice.
 void LearnerPool::make(const Change& change, Worker& worker) noexcept {
   const auto nobody_to_wake = [] {};
   worker.changes.give(change, nobody_to_wake, [&](const Change& made) { worker.take(made); });

@@ -46,11 +46,11 @@ class LearnerPool {
   // Finishes the rounds under way and joins; nothing to do when they do not run.
   void stop() noexcept;
   std::uint32_t warnings() const noexcept;  // of all of them: a mask of ThreadWarning
-  // As LearnerThread::beat_ns(), of the thread that has not turned for longest.
+  // LearnerThread::beat_ns() of the thread that has not turned for longest.
   std::int64_t beat_ns() const noexcept;
 
  private:
-  // One engine more, or less.
+  // An engine that comes or goes.
   struct Change {
     Engine* engine;
     bool comes;

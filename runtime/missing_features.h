@@ -14,7 +14,8 @@ namespace windhover {
 struct MissingFeature {
   static constexpr std::uint32_t kNoMarker = UINT32_MAX;
 
-  // What the feature counts as then, in units of the rows as they come. NaN: it must be there.
+  // What the feature counts as then, in units of the rows as they come. NaN: it must not be
+  // missing.
   double fill = std::numeric_limits<double>::quiet_NaN();
   // The feature that is 1 in such a row, whatever the row says of it: its coefficient is what a
   // missing value is worth beyond `fill`. kNoMarker: none.
@@ -32,7 +33,8 @@ class MissingFeatures {
 
   bool any() const noexcept { return !features_.empty(); }
   bool allows(std::size_t feature) const noexcept { return any() && features_[feature].may_lack(); }
-  // NaN that is allowed becomes what it stands for; another stays. `row`: a value a feature.
+  // Replaces NaN that is allowed by what it stands for; any other NaN stays. `row` holds a value a
+  // feature.
   void fill(double* row) const noexcept {
     for (std::size_t j = 0; j < features_.size(); ++j) {
       if (!std::isnan(row[j]) || !features_[j].may_lack()) continue;

@@ -23,13 +23,13 @@ inline double largest_offset(Response response) noexcept {
   return number ? kLargestNumber : 100.0;
 }
 
-// What happened, of rows that were asked about with a key. Borrowed for the duration of one call.
+// The outcomes of rows that were asked about with a key. Borrowed for the duration of one call.
 struct OutcomeBatch {
   std::span<const std::string_view> keys;
   std::span<const double> targets;  // one a key
 };
 
-// A weight between these. A row that is to count for nothing is not sent.
+// Weights lie between these. A row that is to count for nothing is not sent.
 inline constexpr double kLeastWeight = 1e-6;
 inline constexpr double kLargestWeight = 1e6;
 
@@ -57,7 +57,8 @@ struct ObservationBatch {
   const std::byte* row_ends = nullptr;
   const std::byte* offsets = nullptr;  // a double a row, of a model that has them; null: all 0
   const std::byte* weights = nullptr;  // likewise; null: all 1
-  // A double a row, of a binomial model: how many trials its target is of; kTrialsMissing without.
+  // For a binomial model, one double a row: how many trials its target is of. kTrialsMissing
+  // without them.
   const std::byte* trials = nullptr;
 };
 

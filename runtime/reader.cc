@@ -22,7 +22,8 @@ void copy_shared(const Posterior& p, std::uint64_t draw, double* theta) noexcept
   }
 }
 
-// By the draws, of which each chain's count as one where it says how many they are worth.
+// Describes the parameters by the draws; where it says how many these are worth, a chain's draws
+// count as one.
 void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) noexcept {
   const double z = normal_quantile(0.95);
   const double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -52,7 +53,7 @@ void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) 
 
 }  // namespace
 
-// What is of the moment of the answer, not of the snapshot.
+// Sets what belongs to the moment of the answer, not to the snapshot.
 void EngineLayout::stamp(const Posterior& posterior, Provenance& provenance) noexcept {
   const std::uint64_t target = progress.recovery_target();
   provenance = posterior.provenance;

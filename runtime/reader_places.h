@@ -18,15 +18,16 @@ class ReaderPlaces {
 
   bool predicts(std::uint32_t place) const noexcept { return place < readers_; }
 
-  // Nothing: all are taken.
+  // Takes a reader's place; nothing: all are taken.
   std::optional<std::uint32_t> take_reader() noexcept { return take(readers_taken_, readers_); }
-  // A reader's where no watcher's is left.
+  // Takes a watcher's place, or a reader's where none is left.
   std::optional<std::uint32_t> take_watcher() noexcept {
     const std::optional<std::uint32_t> place = take(watchers_taken_, watchers_);
     return place ? readers_ + *place : take_reader();
   }
 
-  // Those of `others` are taken, of as many. While nobody else takes one.
+  // Takes the places that are taken in `others`, which has as many. REQUIRES: nobody else takes one
+  // meanwhile.
   void take_as(const ReaderPlaces& others) noexcept {
     readers_taken_.store(others.readers_taken_.load(std::memory_order_relaxed),
                          std::memory_order_relaxed);

@@ -11,7 +11,8 @@ namespace windhover::checkpoint {
 
 namespace {
 
-// Flags, counts and enums that objects keep in fewer than 8 bytes, headers of sections, counters.
+// Room for flags, counts and enums that objects keep in fewer than 8 bytes, headers of sections,
+// counters.
 constexpr std::size_t kBesideTheMemory = 64 * 1024;
 // A section of rows costs 80 bytes beside them; the writer waits for one at a time.
 constexpr std::size_t kRowBytes = 64 * 1024;

@@ -24,7 +24,7 @@ class StateCopy final : public StateVisitor {
   void visit(std::span<std::uint64_t> numbers) noexcept override { put(std::as_bytes(numbers)); }
   void visit(std::span<std::uint32_t> numbers) noexcept override { put(std::as_bytes(numbers)); }
 
-  // After the last number.
+  // Call this after the last number.
   void end() noexcept;
   std::size_t size() const noexcept { return size_; }
   bool fits() const noexcept { return fits_; }
@@ -59,9 +59,9 @@ class Capture {
   bool request() noexcept;  // false: one is under way
   bool taken() const noexcept { return stage_.load(std::memory_order_acquire) >= Stage::kTaken; }
   std::uint64_t head() const noexcept { return head_; }
-  // From taken to written; false where it is not there, or has been.
+  // From taken to written; false where there is no copy, or it has been written.
   bool begin_write() noexcept;
-  // Back to idle. true: the caller has to end the lease first: see EngineState.
+  // Back to idle. true: the caller has to end the lease first (see EngineState).
   bool call_off() noexcept;
   void release() noexcept { stage_.store(Stage::kIdle, std::memory_order_release); }
 

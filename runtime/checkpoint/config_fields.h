@@ -20,9 +20,9 @@ struct ConfigField {
   const char* sentence;  // "... another NAME; ...": what an error says
   std::uint64_t (*bits)(const EngineConfig& config) noexcept;
 
-  // Between "another " and ";": at most 31 characters.
+  // The name in the sentence, between "another " and ";": at most 31 characters.
   std::string_view name() const noexcept;
-  // What an error gives as its number.
+  // The number that an error gives.
   double number(std::uint64_t bits) const noexcept;
 };
 std::span<const ConfigField> config_fields() noexcept;

@@ -78,7 +78,7 @@ void EngineState::take() noexcept {
   capture_->release();
 }
 
-// Rows first: the sooner they are written, the less the writer of the window has to wait.
+// Rows are written first: the sooner they are, the less the writer of the window has to wait.
 Status EngineState::write(Sink& sink, std::uint64_t head) noexcept {
   if (!capture_->fits()) return Status::kTooLarge;
   Window& window = engine_.parts.window;

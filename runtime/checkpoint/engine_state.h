@@ -56,7 +56,7 @@ class EngineState {
   // kUnsupported without EngineConfig::checkpoints, kUnavailable until release_capture() has ended
   // the one before.
   Status request_capture() noexcept;
-  // Whether the copy is there. Any thread.
+  // Whether the copy has been made. Any thread.
   bool captured() const noexcept;
   // Rows that the learner had taken in. REQUIRES: captured().
   std::uint64_t captured_head() const noexcept;
@@ -65,7 +65,7 @@ class EngineState {
   // kInvalidArgument unless captured_head() <= head <= Engine::head(); kUnavailable without a
   // capture, or where it has been written; otherwise what the sink said.
   Status save_captured(Sink& sink, std::uint64_t head) noexcept;
-  // Lets go of rows and copy; the same thread. Without a capture it does nothing; one that is
+  // Releases rows and copy; the same thread. Without a capture it does nothing; one that is
   // requested and not taken yet is called off.
   void release_capture() noexcept;
 

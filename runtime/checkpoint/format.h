@@ -32,8 +32,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == 64 && std::is_trivially_copyable_v<Header>);
 
-// Then sections: this, `length` bytes, and the checksum of both, seeded with the checksum before
-// it: a section moved, left out or of another checkpoint is found as damage.
+// Sections follow, each as this header, `length` bytes, and the checksum of both, seeded with the
+// checksum before it: a section moved, left out or of another checkpoint is found as damage.
 struct SectionHeader {
   static constexpr std::size_t kNameBytes = 40;
   std::array<char, kNameBytes> name = {};  // filled up with zeros
@@ -52,7 +52,7 @@ struct SectionHeader {
 };
 static_assert(sizeof(SectionHeader) == 56 && std::is_trivially_copyable_v<SectionHeader>);
 
-// In this order: the fields, rows as often as they take, the learner's sections as
+// Sections come in this order: the fields, rows as often as they take, the learner's sections as
 // EngineState::visit_state shows them, the counters, the end.
 inline constexpr std::string_view kConfiguration = "configuration";
 inline constexpr std::string_view kRows = "rows";

@@ -20,10 +20,10 @@ class Writer {
   explicit Writer(Sink& sink) noexcept : sink_(sink) {}
 
   Status begin(Header header) noexcept;
-  // With the section of the configuration's fields.
+  // Writes the section of the configuration's fields.
   Status configuration(const EngineConfig& config) noexcept;
   Status section(const SectionHeader& header, std::span<const std::byte> payload) noexcept;
-  // Sections that stand one after another, each with its header.
+  // Writes sections that stand one after another, each with its header.
   Status sections(std::span<const std::byte> bytes) noexcept;
   Status end() noexcept;
 
@@ -40,13 +40,15 @@ class Reader {
  public:
   explicit Reader(Source& source) noexcept : source_(source) {}
 
-  // kMalformed: no checkpoint, or its first bytes are damaged; kUnsupported: of a later version.
+  // Reads the header. kMalformed: it is no checkpoint, or its first bytes are damaged;
+  // kUnsupported: it is of a later version.
   Result<Header> begin() noexcept;
-  // kInvalidConfig: the first field that differs. `room`: for the section.
+  // Compares the configuration. kInvalidConfig: the first field that differs. `room` has space for
+  // the section.
   Result<bool> configuration(const Header& header, const EngineConfig& config,
                              std::uint64_t fingerprint, std::span<std::byte> room) noexcept;
-  // The next section; at_end() says whether it is the last. Of rows the payload goes into `rows`,
-  // of others, with the section's header before it, into `room`.
+  // Reads the next section; at_end() says whether it is the last. The payload of rows goes into
+  // `rows`, that of others, after the section's header, into `room`.
   struct Section {
     SectionHeader header;
     std::span<std::byte> payload;
@@ -55,7 +57,7 @@ class Reader {
 
   // The error that says the section read last is damaged.
   Error damaged() const noexcept;
-  // The byte at which it begins.
+  // The byte at which that section begins.
   std::uint64_t section_at() const noexcept { return section_; }
 
  private:
@@ -113,7 +115,7 @@ class StateRestorer final : public StateVisitor {
   bool of_another_version_ = false;
 };
 
-// What an error says of the section: static text, with the name where it is one that there is.
+// What an error says of the section: static text, with the section's name where that is known.
 const char* sentence_of_damage(const SectionHeader& header) noexcept;
 const char* sentence_of_version(const char* name) noexcept;
 

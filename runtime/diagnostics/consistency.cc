@@ -34,7 +34,7 @@ void Consistency::reset(double now) noexcept {
   for (int part = 0; part < 2; ++part) start_part(now);
 }
 
-// What was the newer part is the older one from here on.
+// The newer part becomes the older one.
 void Consistency::start_part(double now) noexcept {
   std::swap(newer_, older_);
   if (checked_) std::fill_n(newer_.sum, size(), 0.0);
@@ -111,7 +111,8 @@ Consistency::Ratio Consistency::variance_ratio(double temperature) const noexcep
   return ratio;
 }
 
-// In the place of the dense solution. Up to kLyapunovDimension the draws decide without a law.
+// Takes the law from LawCheck instead of the dense solution. Up to kLyapunovDimension the draws
+// decide without a law.
 Consistency::Ratio Consistency::with_checked_law(Ratio ratio) const noexcept {
   ratio.law_largest = law_ != nullptr ? law_->largest() : kUnknown;
   ratio.law_smallest = law_ != nullptr ? law_->smallest() : kUnknown;
@@ -156,8 +157,8 @@ Status Consistency::predict(const double* curvature, const double* noise_covaria
 Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n,
                                             double temperature) noexcept {
   const Index d = dimension_;
-  // The prediction in the units of the deviations; then W = L^-1 observed L^-T with predicted =
-  // L L^T.
+  // Brings the prediction to the units of the deviations; then W = L^-1 observed L^-T with
+  // predicted = L L^T.
   MatrixMap predicted(dense_.covariance, d, d);
   predicted *= n;
   for (int side = 0; side < 2; ++side) {
@@ -182,8 +183,8 @@ Consistency::Ratio Consistency::dense_ratio(const Factor& factor, double n,
   return ratio;
 }
 
-// The smallest and the largest eigenvalue, the former by shifting the spectrum. `matrix` may be
-// dense_.work; its second half is used.
+// Finds the smallest and the largest eigenvalue, the former by shifting the spectrum. `matrix` may
+// be dense_.work, whose second half is used.
 void Consistency::extremes(const double* matrix, double& smallest, double& largest) noexcept {
   const Index d = dimension_;
   double* scratch = dense_.work + 2 * d * d;

@@ -39,7 +39,7 @@ class Consistency {
   // `span`: relaxations that make up half of what is compared.
   Consistency(Arena& arena, std::uint32_t dimension, bool checked, const Follows& follows,
               double span = kSpan) noexcept;
-  // Times count relaxations of a chain.
+  // Times here count relaxations of a chain.
   void reset(double now) noexcept;
 
   // One iterate's deviation from the centre, kept in units of the posterior of its own time, whose
@@ -73,12 +73,12 @@ class Consistency {
     double law_smallest = kUnknown;
     // Whether the law, or the draws in every direction, were compared with the posterior.
     bool decided = false;
-    // The worse of these two.
+    // The worse of law_largest and law_smallest.
     double law() const noexcept {
       return law_largest * law_smallest >= 1 ? law_largest : law_smallest;
     }
   };
-  // What there is before that.
+  // The ratio before enough is known.
   Ratio none() const noexcept {
     return checked_ ? Ratio{} : Ratio{kUnknown, kUnknown, kUnknown, kUnknown, false};
   }

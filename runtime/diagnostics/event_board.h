@@ -36,7 +36,7 @@ class EventBoard {
     looked_ = now;
     return true;
   }
-  // What has changed since the last moment becomes events.
+  // Logs what has changed since the last moment as events.
   void look(const EngineMoment& now, std::int64_t time_ns) noexcept {
     if (log_.look(now, time_ns)) show();
   }
@@ -45,7 +45,7 @@ class EventBoard {
     show();
   }
 
-  // Never waits. O(kMostEvents).
+  // Reads the newest list. Never waits. O(kMostEvents).
   void read(std::uint32_t reader, EventList& list) noexcept {
     list = *shown_.pin(reader);
     shown_.unpin(reader);

@@ -130,7 +130,7 @@ void EventLog::remove(std::size_t place) noexcept {
   --list_.count;
 }
 
-// Times since 1970 are what they were; a clock that starts anywhere has no part in them.
+// Times since 1970 are saved as they are: they do not depend on a clock that starts anywhere.
 void EventLog::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("events", 1);
   visitor.values(list_.count, list_.total, status_, reason_, sampling_, cold_starts_, memory_,

@@ -30,7 +30,7 @@ enum class EventKind : std::uint8_t {
 inline constexpr std::size_t kEventKinds = 12;
 const char* to_string(EventKind kind) noexcept;
 
-// What applies to no kind but those that say so is 0, or NaN.
+// Members that say for which kinds they are hold 0, or NaN, for all others.
 struct Event {
   std::uint64_t id = 0;            // 1, 2, ... in the life of the engine, checkpoints included
   std::int64_t time_ns = 0;        // since 1970, by the host's clock
@@ -42,17 +42,17 @@ struct Event {
   PosteriorStatus from = PosteriorStatus::kWarmingUp;  // status: what it was
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
   StatusReason reason = StatusReason::kNone;
-  // Status, drift: the number behind the reason (number_behind()).
+  // For status and drift: the number behind the reason (number_behind()).
   double number = std::numeric_limits<double>::quiet_NaN();
   double before = std::numeric_limits<double>::quiet_NaN();
-  // Reason kDrift: Provenance::drift_onset and its time.
+  // For the reason kDrift: Provenance::drift_onset and its time.
   std::uint64_t drift_onset = 0;
   std::int64_t drift_onset_time_ns = 0;
 };
 
 inline constexpr std::size_t kMostEvents = 64;
 
-// The newest events, oldest first. Plain.
+// The newest events, oldest first. Plain data.
 struct EventList {
   std::array<Event, kMostEvents> events;
   std::uint32_t count = 0;
@@ -73,7 +73,7 @@ struct EventCause {
   bool operator==(const EventCause&) const = default;
 };
 
-// How an engine stands at one moment, as far as events tell of it.
+// The state of an engine at one moment, as far as events tell of it.
 struct EngineMoment {
   const Provenance& answer;  // as readers get it
   bool sampling = false;     // the cold start is over
@@ -92,7 +92,7 @@ class EventLog {
  public:
   void reset() noexcept { *this = EventLog(); }
 
-  // Whether the list is another one now. O(kMostEvents).
+  // Returns whether the list has changed. O(kMostEvents).
   bool look(const EngineMoment& now, std::int64_t time_ns) noexcept;
   void tell_start(std::uint64_t row, std::int64_t time_ns) noexcept;
 

@@ -25,8 +25,8 @@ struct Evidence {
   // the latter is infinity where no law could be computed.
   double law_smallest = 1;
   double law_largest = 1;
-  // Observed variance over predicted, likewise; 0 and 0 while nothing has been compared. What draws
-  // that spread as predicted lie between.
+  // Observed variance over predicted, in the least and the most of directions; 0 and 0 while
+  // nothing has been compared. `band` is what draws that spread as predicted lie between.
   double spread_smallest = 0;
   double spread_largest = 0;
   Consistency::Band band{1 / Consistency::kTolerance, Consistency::kTolerance};

@@ -12,7 +12,7 @@ using Eigen::Index;
 
 namespace {
 
-// The search comes to the bounds from inside, so that they may be a little wider than they look.
+// The search approaches the bounds from inside, so that they may be a little wider than they look.
 constexpr double kShort = 1.02;
 
 bool within(double ratio) noexcept {
@@ -68,7 +68,7 @@ void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
   }
   if (version_ != terms.version) {
     version_ = terms.version;
-    // Where there was no law, there is nothing to go on from.
+    // Where there was no law, the search has nothing to go on from.
     if (found_.verdict == Verdict::kNone) return reset();
     largest_.forms_changed();
     smallest_.forms_changed();
@@ -79,7 +79,7 @@ void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
   }
 }
 
-// One step. Whether there is no more to find for now.
+// Makes one step of the search. Returns whether there is no more to find for now.
 bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
   const bool converged = largest_.converged() && smallest_.converged();
   const bool decided = found_.verdict != Verdict::kOpen && found_.version == version_;
@@ -130,7 +130,8 @@ void LawCheck::begin_orbit(const LawTerms& terms, const double* direction) noexc
   orbit_.steps = 0;
 }
 
-// w <- w - A H c, velocity's part <- beta c, c <- the sum of both. Whether it has come to an end.
+// w <- w - A H c, velocity's part <- beta c, c <- the sum of both. Returns whether the orbit has
+// come to an end.
 bool LawCheck::advance_orbit(const LawTerms& terms, Interlude* interlude) noexcept {
   constexpr int kEnough = 256;  // where it is certain already
   constexpr int kMost = 4096;

@@ -64,14 +64,14 @@ class LawCheck {
   // of A, C and the sampler's own matrices. An interlude comes in between these.
   void advance(const LawTerms& terms, Interlude* interlude) noexcept;
 
-  // The last one that was found: what changes since is judged anew meanwhile.
+  // The last verdict that was found: what has changed since is judged anew meanwhile.
   Verdict verdict() const noexcept { return found_.verdict; }
   // The ratio of the law's variance to the posterior's. kWithin: bounds over all directions.
   // kBeyond: the farthest ratio that is certain in one direction on that side, or the bound if that
   // is within. kNone: infinity and 1. Otherwise NaN.
   double largest() const noexcept { return found_.largest; }
   double smallest() const noexcept { return found_.smallest; }
-  // Where the bounds are attained, or nearly: D numbers each, the largest first.
+  // The directions in which the bounds are attained, or nearly: D numbers each, the largest first.
   std::array<const double*, 2> directions() const noexcept {
     return {largest_.direction(), smallest_.direction()};
   }
@@ -82,7 +82,7 @@ class LawCheck {
   static constexpr std::uint64_t kBudget = 1'000'000;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-  // What the check came to last, and of which terms.
+  // What the check found last, and for which version of the terms.
   struct Finding {
     Verdict verdict = Verdict::kOpen;
     double largest = kNaN;

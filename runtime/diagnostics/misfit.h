@@ -15,7 +15,7 @@
 
 namespace windhover {
 
-// `index` 0 or NaN is not known.
+// An `index` of 0 or NaN is not known.
 inline bool misfits(double index, double n) noexcept {
   constexpr double kGross = 4;
   constexpr double kSpread = 4.3 * 7.35;  // times sqrt(54)

@@ -8,7 +8,7 @@
 
 namespace windhover {
 
-// No name, and NaN: there is none.
+// A number of Provenance and its name; null and NaN: there is none.
 struct ReasonNumber {
   const char* name = nullptr;
   double value = std::numeric_limits<double>::quiet_NaN();
@@ -16,7 +16,7 @@ struct ReasonNumber {
 
 // The name of the field of Provenance that `reason` is about; null: there is none.
 const char* number_name(StatusReason reason) noexcept;
-// The one that p.reason is about.
+// The number that p.reason is about.
 ReasonNumber number_behind(const Provenance& p) noexcept;
 
 }  // namespace windhover

@@ -17,7 +17,8 @@ void ResidualPairs::conclude() noexcept {
   const auto bounded = [&](std::uint64_t i) { return std::clamp(newest(i), -most, most); };
   resemblance_ = 0;
   if (!(size > kNothing && std::isfinite(most))) return;
-  // Residuals that are skewed, or that a prior pulls on, leave a mean, which is no resemblance.
+  // Residuals that are skewed, or that a prior pulls on, have a mean other than 0, which is no
+  // resemblance.
   double mean = 0;
   for (std::uint64_t i = 0; i < rows; ++i) mean += bounded(i);
   mean /= static_cast<double>(rows);

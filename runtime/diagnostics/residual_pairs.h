@@ -30,7 +30,7 @@ namespace windhover {
 class ResidualPairs {
  public:
   static constexpr double kFalseAlarmRate = 1e-5;
-  // Fewer say nothing.
+  // Fewer rows say nothing.
   static constexpr std::uint64_t kLeastRows = 96;
   static constexpr std::uint64_t kMostRows = 384;
 
@@ -43,16 +43,17 @@ class ResidualPairs {
   }
 
   void begin_pass() noexcept { rows_ = 0; }
-  // The next row's, in sd of the noise that the model expects.
+  // Adds the next row's residual, in sd of the noise that the model expects.
   void add(double residual) noexcept { residuals_[rows_++ % kMostRows] = residual; }
   // The pass is over. Of fewer than kLeastRows rows what was known before it stands; residuals that
   // are nothing beside the noise, as where a fit is perfect, say nothing, whatever they have in
   // common.
   void conclude() noexcept;
 
-  // In standard deviations, 0 where nothing is known.
+  // The sum above in standard deviations, 0 where nothing is known.
   double resemblance() const noexcept { return resemblance_; }
-  // By chance of about kFalseAlarmRate of the passes; what makes it more is above.
+  // Whether neighbours are alike: by chance in about kFalseAlarmRate of the passes; what makes it
+  // more is above.
   bool alike() const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -62,7 +63,7 @@ class ResidualPairs {
   static constexpr double kNothing = 0.01;
 
   std::uint64_t kept() const noexcept { return rows_ < kMostRows ? rows_ : kMostRows; }
-  // The i-th of the newest, the oldest first.
+  // The i-th of the newest residuals, the oldest first.
   double newest(std::uint64_t i) const noexcept {
     return residuals_[(rows_ - kept() + i) % kMostRows];
   }

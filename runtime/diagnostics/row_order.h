@@ -20,7 +20,7 @@ namespace windhover {
 class RowOrder {
  public:
   static constexpr double kChance = 1e-3;
-  // What is asked of few rows, and of more than these, in order or not, nothing.
+  // The order matters for fewer rows than this; of more nothing is asked, in order or not.
   static constexpr std::uint64_t kFewRows = 384;
 
   RowOrder(Arena& arena, const RowLayout& layout) noexcept;
@@ -28,7 +28,7 @@ class RowOrder {
 
   void begin_pass() noexcept;
   void add(const RowBatch& rows) noexcept;
-  // The pass is over.
+  // Ends the pass and decides.
   void conclude() noexcept;
 
   bool in_order() const noexcept { return in_order_; }

@@ -14,7 +14,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint64_t kPairRows = 2;
 
-// A Student t number with `freedom` degrees as the normal number of the same rank (Wallace 1959).
+// The normal number of the same rank as a Student t number with `freedom` degrees (Wallace 1959).
 double normal_of_student(double t, double freedom) noexcept {
   return (8 * freedom + 1) / (8 * freedom + 3) * std::sqrt(freedom * std::log1p(t * t / freedom));
 }
@@ -23,7 +23,8 @@ double normal_of_student(double t, double freedom) noexcept {
 
 ScoreSeries::ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept
     : dimension_(dimension),
-      // Over all parameters; drift has two sides, dependence two lengths of stretches.
+      // The rate is shared by all parameters; drift has two sides, dependence two lengths of
+      // stretches.
       threshold_(normal_quantile(1 - kFalseAlarmRate / (2.0 * dimension))),
       influence_variance_(arena.allocate<double>(dimension).data()),
       drifts_(arena.allocate<double>(dimension).data()),
@@ -155,7 +156,7 @@ void ScoreSeries::conclude_dependence() noexcept {
     const double mean = totals_.sum[j] / rows;
     const double own = totals_.squares[j] - rows * mean * mean;
     for (const Products& products : {pairs_, batches_}) {
-      // A prior that pulls leaves a mean, which is no dependence.
+      // A prior that pulls leaves a mean other than 0, which is no dependence.
       const double sum = products.sum[j] - rows * mean * mean * (3 * products.rows - 1);
       const double certain = sum - threshold_ * std::sqrt(products.squares[j]);
       if (own > 0) autocorrelation_ = std::max(autocorrelation_, 1 + certain / own);
@@ -211,7 +212,7 @@ void ScoreSeries::conclude_drift() noexcept {
     influence_variance_[j] = long_run / kBatchRows * freedom / (freedom - 2);
     const double newest_mean = newest_.sum[j] / newest_.batches;
     const double others_mean = (influences_.mean(j) * batches - newest_.sum[j]) / others;
-    // Where the newest rows vary more, as rows of a rare category do, that counts.
+    // Where the newest rows vary more, as rows of a rare category do, their variance counts.
     const double newest_variance = newest_.squares[j] / newest_.batches - newest_mean * newest_mean;
     const double more = first > 0 ? std::max(1.0, newest_variance / first) : 1.0;
     const double variance = long_run * (more / newest_.batches + 1 / others);
@@ -224,7 +225,7 @@ void ScoreSeries::conclude_drift() noexcept {
   }
 }
 
-// Rows of the batch that was not filled came last.
+// The rows of the batch that was not filled came last.
 void ScoreSeries::conclude_change() noexcept {
   rows_since_change_ = 0;
   if (watched_ != kNobody) {

@@ -35,14 +35,13 @@ class ScoreSeries {
   ScoreSeries(Arena& arena, std::uint32_t dimension) noexcept;
   void reset() noexcept;  // forgets what is known, too
 
-  // A pass over about `rows` rows.
+  // Begins a pass over about `rows` rows.
   void begin_pass(std::uint64_t rows) noexcept;
-  // The next rows; `left` more come after them. The inverse of A, for which the scores are divided
-  // by `dispersion`, is n x `covariance`.
+  // Adds the next rows; `left` more come after them. The inverse of A, for which the scores are
+  // divided by `dispersion`, is n x `covariance`.
   void add(Model& model, const RowBatch& rows, const double* anchor, const double* covariance,
            double n, double dispersion, std::uint64_t left) noexcept;
-  // Rows of the pass that have left before their turn: where a change is looked for begins after
-  // them.
+  // Rows of the pass have left before their turn: a change is looked for after them only.
   void skip_rows() noexcept { change_.begin(); }
   // Draws the conclusions. A window that is too small for one leaves that as it was.
   void end_pass() noexcept;
@@ -67,7 +66,7 @@ class ScoreSeries {
   // for the parameter where that is largest. Dependent rows alone do not make it large. NaN when
   // not known().
   double drift() const noexcept { return drift_; }
-  // The same of parameter j, with its sign: above 0 where the newest rows ask for a larger one.
+  // The drift of parameter j, with its sign: above 0 where the newest rows ask for a larger one.
   // drift() is the largest of these but for the sign. NaN when not known().
   double drift(std::uint32_t j) const noexcept { return drifts_[j]; }
   bool drifting() const noexcept { return drift_ > threshold_; }
@@ -92,7 +91,7 @@ class ScoreSeries {
     void add(std::uint32_t j, double score, double score_squares) noexcept;
   };
 
-  // A sum over the pass, a number a parameter, and that of the squares.
+  // A sum over the pass, one number a parameter, and the sum of the squares.
   struct Sums {
     double* sum;
     double* squares;

@@ -40,7 +40,7 @@ void SpreadDirections::follow(const double* covariance, std::uint64_t version,
   }
 }
 
-// Once they are found, one step for each is enough to go along with a posterior that changes.
+// Once the directions are found, one step for each is enough to follow a posterior that changes.
 void SpreadDirections::search(const double* covariance, Interlude* interlude) noexcept {
   const Index d = dimension_;
   if (!begun_) {
@@ -49,7 +49,8 @@ void SpreadDirections::search(const double* covariance, Interlude* interlude) no
     best_.reset(room_);
     begun_ = true;
   }
-  // In units of the parameters' own deviations, in which the second form is the identity.
+  // The images are in units of the parameters' own deviations, in which the second form is the
+  // identity.
   const auto images = [&](const RatioVector& v) {
     std::fill_n(v.numerator, d, 0.0);
     kernels().symmetric_product(covariance, dimension_, 1.0, v.w, v.numerator);
@@ -82,7 +83,7 @@ void SpreadDirections::choose(const double* covariance,
     }
   }
   for (std::size_t i = 0; i < kLaw; ++i) {
-    // Where no law is known, one at random is as good as any.
+    // Where no law is known, a random direction is as good as any.
     const double* from = law[i] != nullptr ? law[i] : direction(kLaw + kExtreme + i);
     std::copy_n(from, d, direction(i));
   }

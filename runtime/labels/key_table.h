@@ -23,15 +23,15 @@ class KeyTable {
  public:
   // Takes memory, writes nothing; reset() before use.
   KeyTable(Arena& arena, std::uint32_t places) noexcept;
-  // No place has a key.
+  // Begins anew: no place has a key.
   void reset() noexcept;
 
-  // O(1) on average, whatever keys whoever sends them chooses.
+  // The place of a key. O(1) on average, whatever keys a sender chooses.
   std::optional<std::uint32_t> find(std::string_view key) const noexcept;
-  // It is pending. REQUIRES: the place has no key, no place has this one, and it is of kMaxKeyBytes
-  // at most.
+  // Gives the place this key, which is pending. REQUIRES: the place has no key, no place has this
+  // one, and it is of kMaxKeyBytes at most.
   void insert(std::uint32_t place, std::string_view key) noexcept;
-  // The place has none any more, if it had one.
+  // Takes the place's key away, if it has one.
   void erase(std::uint32_t place) noexcept;
   // REQUIRES: the place has a key.
   KeyState state(std::uint32_t place) const noexcept { return nodes_[place].state; }

@@ -9,7 +9,7 @@
 namespace windhover {
 namespace {
 
-// Whether a y of the model may be this number, of a binomial model with 1 trial.
+// Whether a y of the model may be this number; a binomial model has 1 trial here.
 bool is_possible(double y, const ModelConfig& model) noexcept {
   return std::abs(y) <= kLargestNumber && !(model.has_trials() && y > 1) &&
          in_domain(find_model(model.name)->response, model.classes, y);

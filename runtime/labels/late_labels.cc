@@ -20,7 +20,7 @@ const char* to_string(PendingKey key) noexcept {
 
 namespace {
 
-// `answer`: of a row, a pointer to what was said of it; null: nothing that is to be scored.
+// `answer` gives for a row a pointer to what was answered; null: nothing that is to be scored.
 template <class Answer>
 void keep_each(PendingLabels& labels, const PredictRequest& request, std::size_t first,
                std::size_t count, std::span<PredictiveSummary> summaries,

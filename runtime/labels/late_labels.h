@@ -40,7 +40,7 @@ class LateLabels {
   // kWindowFull: later. On the observe thread. Complexity O(most).
   ObserveResult settle(std::uint64_t most) noexcept;
 
-  // Keys that are waited for now. Any thread.
+  // How many keys are waited for now. Any thread.
   std::uint64_t pending() const noexcept;
 
   // Whether keep() may have the rows of a question with keys that another engine is to answer: kOk,
@@ -60,8 +60,8 @@ class LateLabels {
   // Takes memory, writes nothing; reset() before use.
   LateLabels(EngineLayout& engine, Arena& arena) noexcept;
   void reset() noexcept;
-  // As keep(), of rows that `predictor` has answered; `answer`: what is to be known of each for its
-  // score, but for the numbers.
+  // As keep(), for rows that `predictor` has answered; `answer` is what a score needs beside the
+  // numbers.
   void keep_answered(const Predictor& predictor, GivenAnswer answer, const PredictRequest& request,
                      std::size_t first, std::size_t count,
                      std::span<PredictiveSummary> summaries) noexcept;

@@ -67,7 +67,7 @@ std::optional<std::uint32_t> PendingLabels::begin(std::string_view key,
   return place;
 }
 
-// As ingest writes it, with an outcome of 0 and without a weight of its own.
+// Writes the row as ingest does, with an outcome of 0 and without a weight of its own.
 void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
                               double* out) const noexcept {
   std::fill_n(out, layout_.stride(), 0.0);
@@ -91,7 +91,7 @@ void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
   if (layout_.takes_weight()) out[layout_.given_weight_index()] = 1;
 }
 
-// `sequence`: of the row that it has become.
+// `sequence` is that of the row that the key's outcome has become.
 void PendingLabels::settle(std::uint32_t place, KeyState state, std::uint64_t sequence) noexcept {
   pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   counters_.add(state == KeyState::kJoined ? RuntimeCounter::kLabelsJoined

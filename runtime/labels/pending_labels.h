@@ -46,7 +46,7 @@ class PendingLabels {
   // Takes memory, writes nothing; reset() before use.
   PendingLabels(Arena& arena, const EngineConfig& config, Clock& clock,
                 Counters<RuntimeCounter>& counters) noexcept;
-  // Empty. While no thread is at work.
+  // Begins anew without keys. REQUIRES: no thread is at work.
   void reset() noexcept;
 
   // Keeps a row of a question that has been answered. `answer` null: the row is scored, when it
@@ -94,17 +94,17 @@ class PendingLabels {
   // timeout outcome.
   std::uint64_t drop_overdue(std::uint64_t most) noexcept;
 
-  // The answer that was given to row `sequence` when it was asked about; null: it came with its
-  // outcome. In increasing order. Good until scored().
+  // The answer that was given to row `sequence` when it was asked about; null: the row came with
+  // its outcome. Call it in increasing order. The answer is valid until scored().
   const GivenAnswer* given(std::uint64_t sequence) noexcept;
-  // Nothing is asked any more about rows below `head`.
+  // Tells that nothing will be asked about rows below `head`.
   void scored(std::uint64_t head) noexcept;
 
  private:
   static constexpr std::uint64_t kNoSequence = UINT64_MAX;
 
   double* row_of(std::uint32_t place) noexcept { return &rows_[place * layout_.stride()]; }
-  // A place for a key that is not pending, which has it then; nothing: there is none.
+  // Gives a place to a key that is not pending; nothing: there is none.
   std::optional<std::uint32_t> begin(std::string_view key, std::int64_t now_ns) noexcept;
   void settle(std::uint32_t place, KeyState state, std::uint64_t sequence) noexcept;
   std::uint64_t drop_some(std::uint64_t most, std::int64_t now_ns) noexcept;

@@ -22,22 +22,22 @@ class PlaceLists {
 
   // Takes memory, writes nothing; reset() before use.
   PlaceLists(Arena& arena, std::uint32_t places) noexcept;
-  // None has been taken.
+  // Begins anew: no place has been taken.
   void reset() noexcept;
 
-  // A place that has never been taken; otherwise that which was settled first of those that nobody
-  // has to read, or whose entry is below `read`. Nothing: there is none. O(1).
+  // Takes a place that has never been taken; otherwise, of those that nobody has to read, or whose
+  // entry is below `read`, the one settled first. Nothing: there is none. O(1).
   std::optional<std::uint32_t> take(std::uint64_t read) noexcept;
-  // REQUIRES: it is in no list, and nobody waits until later.
+  // The place waits until that time. REQUIRES: it is in no list, and nobody waits until later.
   void wait(std::uint32_t place, std::int64_t until_ns) noexcept;
-  // It is in no list then. REQUIRES: it waits.
+  // Takes a place out of its list. REQUIRES: it waits.
   void stop_waiting(std::uint32_t place) noexcept { remove(waiting_, place); }
-  // It waits no more; the learner reads it as that entry. REQUIRES: it waits; entries grow.
+  // The place waits no more; the learner reads it as that entry. REQUIRES: it waits; entries grow.
   void settle(std::uint32_t place, std::uint64_t entry = kNoEntry) noexcept;
 
-  // That which has waited longest, if its time is up.
+  // The place that has waited longest, if its time is up.
   std::optional<std::uint32_t> overdue(std::int64_t now_ns) const noexcept;
-  // How many there are whose time is up, `most` at most. O(most).
+  // How many places' time is up, counted up to `most`. O(most).
   std::uint64_t count_overdue(std::uint64_t most, std::int64_t now_ns) const noexcept;
 
  private:

@@ -22,7 +22,7 @@ class ScoreQueue {
  public:
   // Takes memory, writes nothing.
   ScoreQueue(Arena& arena, std::uint32_t most) noexcept : entries_(arena.allocate<Entry>(most)) {}
-  // While no thread is at work.
+  // REQUIRES: no thread is at work.
   void reset() noexcept {
     next_ = 0;
     written_ = read_ = 0;
@@ -36,17 +36,17 @@ class ScoreQueue {
     written_.store(entry + 1, std::memory_order_release);
     return entry;
   }
-  // Entries below have been read: their places are not looked at again.
+  // All entries below this one have been read: their places are not looked at again.
   std::uint64_t read() const noexcept { return read_.load(std::memory_order_acquire); }
 
-  // The place of that row's answer; nothing: it has none. Rows in increasing order. The place
-  // stands still until pass().
+  // The place of that row's answer; nothing: it has none. Ask for rows in increasing order. The
+  // place does not change until pass().
   std::optional<std::uint32_t> find(std::uint64_t row) noexcept {
     const Entry* const entry = skip_to(row);
     if (entry == nullptr || entry->row != row) return std::nullopt;
     return entry->place;
   }
-  // Nothing is asked any more about rows below `head`.
+  // Tells that nothing will be asked about rows below `head`.
   void pass(std::uint64_t head) noexcept {
     skip_to(head);
     read_.store(next_, std::memory_order_release);
@@ -58,7 +58,7 @@ class ScoreQueue {
     std::uint32_t place;
   };
 
-  // The first entry that is not passed and of no row before; null: there is none yet.
+  // The first entry that is not passed and not of an earlier row; null: there is none yet.
   const Entry* skip_to(std::uint64_t row) noexcept {
     const std::uint64_t written = written_.load(std::memory_order_acquire);
     while (next_ < written && entries_[next_ % entries_.size()].row < row) ++next_;
