@@ -46,7 +46,8 @@ TargetTransform BlockUnits::of_rows() const noexcept {
   return RowScan::target_units(config_, cursor_);
 }
 
-// Looked at whenever there are twice as many rows, and once the first has left four times a window.
+// The units are looked at whenever there are twice as many rows, and once the first row has left
+// four times a window.
 bool BlockUnits::are_off(const RowBlockLangevin& sampler, std::uint64_t before) const noexcept {
   const bool looks = config_.standardize_target == Standardize::kColdStart &&
                      is_number(find_model(config_.model.name)->response);

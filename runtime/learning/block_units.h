@@ -11,8 +11,8 @@
 
 namespace windhover {
 
-// Given, or location and scale of the first rows' y. Invariant: once known they stay so. One
-// thread.
+// The units of y: given, or location and scale of the first rows' y. Invariant: once known they
+// stay so. One thread.
 class BlockUnits {
  public:
   // Both outlive it.
@@ -21,15 +21,15 @@ class BlockUnits {
   void reset() noexcept;
 
   bool known() const noexcept { return known_; }
-  // Whether there are rows enough to tell: then they are known.
+  // Finds the units where there are rows enough. Returns whether they are known.
   bool find() noexcept;
-  // Those of the rows that are there.
+  // The units by the rows that are there.
   TargetTransform of_rows() const noexcept;
   // Whether y has another scale now than that which the sampler sees it in; rows below `before`
   // were there when it was asked last.
   bool are_off(const RowBlockLangevin& sampler, std::uint64_t before) const noexcept;
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept {
     if (config_.standardize_target == Standardize::kColdStart) visitor.value(known_);
   }

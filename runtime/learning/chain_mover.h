@@ -67,9 +67,10 @@ class ChainMover {
     const auto size = static_cast<double>(minibatch_rows(config_, rows));
     return std::abs(size - minibatch_size()) <= 0.1 * minibatch_size();
   }
-  // Moves in which a chain forgets where it was, at least a window.
+  // In how many moves a chain forgets where it was, at least a window.
   double relaxation() const noexcept;
-  // Chains that take longer are given up: what they leave is not enough, and the status says so.
+  // Chains that take longer to forget are given up: what they leave is not enough, and the status
+  // says so.
   double longest_relaxation() const noexcept;
   const AnySampler& sampler() const noexcept { return *sampler_; }
 
@@ -95,32 +96,33 @@ class ChainMover {
     round_ = round;
     asides_ = 0;
   }
-  // Chains `begin` to `end`, with a worker's model and scratch.
+  // Moves the chains [begin, end), with a worker's model and scratch.
   void move(ChainSet& chains, Estimator& estimator, std::size_t begin, std::size_t end,
             LearnerWorker& worker) noexcept;
-  // The next chain in turn, beside the round's own moves; which one it was.
+  // Moves the next chain in turn, beside the round's own moves. Returns which one it was.
   std::size_t move_aside(ChainSet& chains, Estimator& estimator, LearnerWorker& worker) noexcept;
   // After move() of these chains: shows and counts them.
   void count_moves(const ChainSet& chains, std::size_t first, std::size_t last,
                    bool traced) noexcept;
 
-  // A draw of N(mean, T P), and what the sampler keeps for a chain that begins there.
+  // Puts the chain at a draw of N(mean, T P), and sets what the sampler keeps for a chain that
+  // begins there.
   void start(ChainSet& chains, Chain& chain, const Estimator& estimator,
              std::uint64_t number) noexcept;
   // The same with a number that no other round and chain has.
   void start_fresh(ChainSet& chains, Chain& chain, const Estimator& estimator) noexcept {
     start(chains, chain, estimator, (round_ << 16) + chain.index + 1);
   }
-  // Lost chains start again as fresh draws and all steps are halved. Whether there was one.
+  // Lost chains start again as fresh draws and all steps are halved. Returns whether there was one.
   bool recover(ChainSet& chains, const Estimator& estimator, Lost which, bool noise_known) noexcept;
-  // Where no chain is that draws from what it should.
+  // Whether the chain is where no chain is that draws from what it should.
   bool far_off(const ChainSet& chains, const Chain& chain,
                const Estimator& estimator) const noexcept;
 
   StepDamping& damping() noexcept { return damping_; }
   const StepDamping& damping() const noexcept { return damping_; }
 
-  // Between rounds, which each count their moves from 0.
+  // Call it between rounds, which each count their moves from 0.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("sampler");
     damping_.visit_factor(visitor);

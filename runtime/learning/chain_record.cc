@@ -20,7 +20,7 @@ bool is_checked(const EngineConfig& config) noexcept {
   return config.sampler.noise_structure == NoiseStructure::kFull;
 }
 
-// Rows that are seen once take a memory to a relaxation, and all chains are draws at any time: what
+// Where rows are seen once, a relaxation lasts a memory, and all chains are draws at any time: what
 // an event did to them must not be held against them for 32 memories.
 double span(const EngineConfig& config) noexcept {
   constexpr double kSpanOfDraws = 0.25;
@@ -68,7 +68,7 @@ void ChainRecord::add_iterates(std::span<const Chain> chains, const Estimator& e
   const double hot = temperature_ > 0 ? temperature_ : 1.0;
   for (const Chain& chain : chains) {
     add_spread(chain, estimator);
-    // Deviations from the centre, in sd: a moving window and a growing n are no disagreement.
+    // Deviations are from the centre, in sd: a moving window and a growing n are no disagreement.
     double* deviation = deviations_ + std::size_t{chain.index} * dimension_;
     for (std::uint32_t j = 0; j < dimension_; ++j) {
       const double variance = estimator.laplace().covariance()[std::size_t{j} * (dimension_ + 1)];

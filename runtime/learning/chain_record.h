@@ -30,10 +30,10 @@ class ChainRecord {
     }
   };
 
-  // `chains` 0: no diagnostics of chains, which say nothing of an ensemble seen once.
+  // With 0 `chains` there are no diagnostics of chains, which say nothing of an ensemble seen once.
   ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t chains) noexcept;
   void reset() noexcept;
-  // Sampling begins: nothing has been recorded.
+  // Sampling begins: forgets all that has been recorded.
   void begin() noexcept;
 
   double relaxations() const noexcept { return relaxations_; }
@@ -42,12 +42,12 @@ class ChainRecord {
     relaxations_ += relaxations;
     return {before, relaxations_};
   }
-  // All chains moved, and where they came to were draws.
+  // All chains moved, and their iterates are draws.
   void count_draws() noexcept {
     last_draw_ = relaxations_;
     recorded_moves_ += 1;
   }
-  // All chains' iterates, around the centre of `estimator`. O(chains x D^2).
+  // Adds all chains' iterates, around the centre of `estimator`. O(chains x D^2).
   void add_iterates(std::span<const Chain> chains, const Estimator& estimator) noexcept;
   void add_spread(const Chain& chain, const Estimator& estimator) noexcept;
 
@@ -56,7 +56,7 @@ class ChainRecord {
     spread_from_ = relaxations_ + forgetting;
     consistency_.reset(spread_from_);
   }
-  // What was compared says nothing about the draws of now.
+  // Forgets a ratio that says nothing about the present draws.
   void forget_ratio() noexcept { ratio_ = consistency_.none(); }
   void compare_soon() noexcept { ratio_paid_ = 1; }
 
@@ -64,8 +64,8 @@ class ChainRecord {
   // has none that could.
   bool can_be_judged() const noexcept;
 
-  // After add_iterates(), `rows` in the window: whether enough has been recorded since the spread
-  // was compared last, or it has not been.
+  // Whether enough has been recorded since the spread was compared last, or it never was; `rows`
+  // are in the window. REQUIRES: add_iterates().
   bool comparison_due(std::uint64_t rows) noexcept;
   // Compares observed with predicted spread. law(H, injected covariance) says whether there is a
   // law. O(60 D^3) up to Consistency::kLyapunovDimension, O(D) above.
@@ -78,8 +78,8 @@ class ChainRecord {
                                 minibatch_size, estimator.laplace().n(), temperature,
                                 static_cast<Law&&>(law));
   }
-  // Whether the draws that were compared last spread as they should, though all of them be
-  // effective.
+  // Whether the draws that were compared last spread otherwise than they should, even if all of
+  // them were effective.
   bool spread_is_off() const noexcept;
   // See Consistency::follow().
   void follow_law(const LawTerms& terms, Interlude* interlude) noexcept {

@@ -7,7 +7,7 @@ namespace windhover {
 
 namespace {
 
-// Chains that go to a new posterior at a time: enough to fill a vector, few enough not to take
+// How many chains go to a new posterior at a time: enough to fill a vector, few enough not to take
 // long.
 constexpr std::size_t kAtATime = 4;
 

@@ -48,15 +48,15 @@ class ChainSet {
   // themselves they would need a relaxation to follow: off centre under drift, and far too wide
   // where the first rows of a new category have come in. O(chains x D^2).
   void transport(const Estimator& estimator, double followed, Interlude* interlude) noexcept;
-  // The draws alone: chains that keep a state of their sampler's own cannot be put elsewhere
-  // without starting it anew, and follow by themselves.
+  // Transports the draws alone: chains that keep a state of their sampler's own cannot be put
+  // elsewhere without starting it anew, and follow by themselves.
   void transport_draws(const Estimator& estimator, Interlude* interlude) noexcept {
     draws_.transport(estimator.laplace().before().factor, estimator.laplace().factor(), interlude);
   }
 
   // Whether the chain is so many posterior standard deviations from the centre, or not a number.
   bool beyond(const Chain& chain, const Estimator& estimator, double deviations) const noexcept;
-  // Left for good.
+  // Whether the chain has left for good.
   bool diverged(const Chain& chain, const Estimator& estimator) const noexcept {
     return beyond(chain, estimator, kDivergedDeviations);
   }

@@ -8,7 +8,7 @@ namespace windhover {
 
 namespace {
 
-// Passes, those of halved steps included: outlying rows take hundreds.
+// The most passes, those of halved steps included: outlying rows take hundreds.
 constexpr int kMostIterations = 400;
 constexpr int kMostDescentIterations = 200;  // where the posterior is not log-concave
 constexpr int kMostHalvings = 40;            // of a step
@@ -17,7 +17,7 @@ constexpr double kPriorConverged = 1e-3;  // of the logarithm of a learned prior
 constexpr double kFollowed = 0.1;  // of that, and of the dispersion's, what chains can follow
 constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
-// Derivative of -log posterior of the rows in done() at their anchor, along the way there.
+// The derivative of -log posterior of the rows in done() at their anchor, along the way there.
 double slope(const Estimator& estimator, const double* from) noexcept {
   const AnchorSums& rows = estimator.done();
   double sum = 0;
@@ -57,8 +57,8 @@ void ColdStart::begin(std::span<LearnerWorker> workers) noexcept {
   step_.first_row = cursor_.first();
   scan_.scan(cursor_, workers, estimator_);
   if (!model_->quadratic()) {
-    // Not from the mode of fewer rows: it lies far off where categories had one outcome among them,
-    // and where a network has units that do nothing the way back is flat.
+    // The run does not begin at the mode of fewer rows: that lies far off where categories had one
+    // outcome among them, and where a network has units that do nothing the way back is flat.
     std::fill_n(scratch_, dimension(), 0.0);
     if (!model_->log_concave()) model_->initial(config_.seed, scratch_);
     estimator_.set_mode(scratch_);
@@ -86,7 +86,7 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   estimator_.sums().end_pass();
   ++run_.iterations;
   if (went_too_far() || !take_step()) return shorten_step();
-  // What the targets suggest is no objective of theta's to compare with.
+  // The sums at what the targets suggest are no objective in theta to compare with.
   step_.slope = started ? kUnknownSlope : -estimator_.laplace().newton_decrement();
   step_.halvings = 0;
   std::copy_n(estimator_.done().anchor(), dimension(), step_.begin);
@@ -103,7 +103,7 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
   return Outcome::kGoesOn;
 }
 
-// The estimates of the rows that were summed, and the mode that they lead to.
+// Makes the estimates of the rows that were summed, and takes the mode that they lead to.
 bool ColdStart::take_step() noexcept {
   const double rows = cursor_.ages().worth(estimator_.done().kish());
   const bool taken = ok(estimator_.refresh(rows, scan_.target_variance()));
@@ -111,7 +111,7 @@ bool ColdStart::take_step() noexcept {
   return taken;
 }
 
-// Half-way back from the anchor to where the last step began.
+// Goes half-way back from the anchor to where the last step began.
 ColdStart::Outcome ColdStart::shorten_step() noexcept {
   if (run_.iterations == 1 || step_.halvings >= kMostHalvings) {
     running_ = false;
@@ -147,7 +147,8 @@ bool ColdStart::at_mode() const noexcept {
          estimator_.prior().moved() < kPriorConverged;
 }
 
-// As near as the mode of other rows is to that of these: about 2 D off when all are others.
+// Whether it is as near as the mode of other rows is to that of these: about 2 D off when all are
+// others.
 bool ColdStart::near_mode_of_a_stream() const noexcept {
   const bool near = !estimator_.laplace().anchor_is_far() ||
                     estimator_.laplace().newton_decrement() < 2.0 * dimension();
@@ -164,7 +165,7 @@ ColdStart::Outcome ColdStart::end(bool found) noexcept {
   if (stuck) estimator_.set_mode(step_.begin);
   running_ = false;
   due_ = pass_.end() + (stuck ? cursor_.rows() / 64 : 0) + 1;
-  // Without a window none come before the chains have begun.
+  // Without a window no rows come before the chains have begun.
   if (!keeps_window(config_.horizon)) due_ = std::min(due_, cold_start_rows(config_));
   return stuck ? Outcome::kStuck : Outcome::kCameNear;
 }

@@ -59,8 +59,8 @@ class ColdStart {
     std::uint64_t end = 0;   // where the rows end that it began with
     std::uint64_t rows = 0;  // how many they were
     int iterations = 0;
-    // Once near the mode for the rest of the run: the mean takes a learned prior precision
-    // elsewhere, and the mode with it.
+    // True for the rest of the run once the mode has been near: the mean takes a learned prior
+    // precision elsewhere, and the mode with it.
     bool near = false;
   };
   // The last step, or what halvings have left of it.
@@ -71,8 +71,8 @@ class ColdStart {
     int halvings = 0;
   };
 
-  // Rows for chains: half of those that a memory of few looks at, as some leave while they are
-  // summed.
+  // How many rows chains need: at most half of those that a memory of few rows looks at, as some
+  // leave while they are summed.
   std::uint64_t enough() const noexcept {
     return std::min(cold_start_rows(config_), cursor_.ages().rows() / 2);
   }

@@ -21,8 +21,8 @@ Dispersion::Dispersion(const ModelConfig& model) noexcept : kind_(kind_of(model)
 void Dispersion::reset(const ModelConfig& model) noexcept {
   given_ = model.noise_variance;
   learned_ = is_shape() || (kind_ == Kind::kDivides && given_ == 0);
-  // 1/2 for normal noise; less for Student's t (Lange, Little and Taylor 1989, appendix B). Of a
-  // shape the rows say it.
+  // The information is 1/2 for normal noise, less for Student's t (Lange, Little and Taylor 1989,
+  // appendix B). For a shape the rows say it.
   const double nu = model.degrees_of_freedom;
   const bool student = find_model(model.name)->response == Response::kStudent;
   information_ = is_shape() ? 0.0 : student ? 0.5 * nu / (nu + 3) : 0.5;
@@ -84,7 +84,8 @@ double Dispersion::update_dispersion(const AnchorSums& rows, double scale,
   const double count = scale * rows.weight();
   const CurvatureSums& sums = rows.sums();
   const auto d = static_cast<Index>(rows.dimension());
-  // RSS at the mode from the sums at the anchor: the loss is quadratic, or the step is small.
+  // The RSS at the mode follows from the sums at the anchor: the loss is quadratic, or the step is
+  // small.
   double rss = sums.squares;
   double trace = 0;  // of A_1 A^-1 / dispersion = D - sum_j prior_j P_jj
   for (Index j = 0; j < d; ++j) {

@@ -32,17 +32,17 @@ class Dispersion {
   // learned one starts again.
   void set_target_scale(double scale) noexcept;
   void start_over() noexcept { value_ = initial_; }
-  // A learned dispersion is no less: below 1e-12 of the targets' variance the prior is lost beside
-  // the data where features depend on each other.
+  // Bounds a learned dispersion from below: under 1e-12 of the targets' variance the prior is lost
+  // beside the data where features depend on each other.
   void set_target_variance(double variance) noexcept { least_ = kRounding * variance; }
   double target_variance() const noexcept { return least_ / kRounding; }
 
   double value() const noexcept { return value_; }
-  // What minus the log-likelihood of unit dispersion is divided by.
+  // What -log p of unit dispersion is divided by.
   double divisor() const noexcept { return kind_ == Kind::kDivides ? value_ : 1.0; }
   bool is_shape() const noexcept { return kind_ == Kind::kOverdispersion || kind_ == Kind::kOdds; }
   bool learned() const noexcept { return learned_; }
-  // What a learned one is at least: rounding of the targets.
+  // The least that a learned dispersion can be: the rounding of the targets.
   double least() const noexcept { return std::max(least_, 1e-300); }
   // |log ratio| of the value to that of the refresh before; 0 when it is given.
   double step() const noexcept { return step_; }
@@ -50,7 +50,7 @@ class Dispersion {
   double change(const AnchorSums& rows) const noexcept {
     return std::log(value_ / rows.dispersion());
   }
-  // sd(log value) of the posterior of rows that count as n; 0 when it is given, and of a
+  // sd(log value) in the posterior of rows that count as n; 0 when the value is given, and for a
   // shape before the first rows.
   double relative_sd(double n) const noexcept {
     return learned_ && information_ > 0 ? 1.0 / std::sqrt(information_ * n) : 0.0;
@@ -66,7 +66,7 @@ class Dispersion {
                 const double* prior, const double* variances, const ShapeCoupling& coupling,
                 double target_variance, Interlude* interlude) noexcept;
   void set(double value) noexcept { value_ = value; }
-  // A refresh ends that began at the value `previous`.
+  // Ends a refresh that began at the value `previous`.
   void end_refresh(double previous) noexcept { step_ = std::abs(std::log(value_ / previous)); }
 
   void visit_state(StateVisitor& visitor) noexcept {

@@ -16,8 +16,8 @@ namespace windhover {
 // of a chain since sampling began.
 class DrawBudget {
  public:
-  // What draws may be asked for again and again, until a row comes: each so many times at most,
-  // because there are rows that never let the chains come to rest.
+  // The causes for which draws may be asked for again and again, until a row comes: each kMostTimes
+  // times at most, because there are rows that never let the chains come to rest.
   enum class Cause : std::uint8_t { kDivergence, kOtherLaw };
 
   DrawBudget(const EngineConfig& config, std::size_t chains) noexcept
@@ -28,7 +28,7 @@ class DrawBudget {
 
   // A row came.
   void stream_went_on() noexcept { quiet_moves_ = times_[0] = times_[1] = 0; }
-  // And what `fresh` rows grant, in a window of `rows` rows.
+  // Rows came: grants the draws of `fresh` rows, in a window of `rows` rows.
   void grant(double fresh, double rows) noexcept {
     const double most = std::max(credit_, target_ * rows);
     credit_ = std::min(credit_ + target_ * fresh, most);
@@ -44,15 +44,15 @@ class DrawBudget {
   bool spent(double minibatch_size) const noexcept {
     return target_ != 0 && credit_ < minibatch_size;
   }
-  // What is to be drawn of the minibatch that is next.
+  // How many rows of the next minibatch are to be drawn.
   double due(double minibatch_size) const noexcept { return std::min(credit_, minibatch_size); }
   bool unlimited() const noexcept { return target_ == 0; }
   double target() const noexcept { return target_; }
 
-  // From `now` on, and after a time in which the chains forget where they are, draws are made that
-  // fill the ring of those retained.
+  // Asks for draws that fill the ring of those retained, from `now` on and after a time in which
+  // the chains forget where they are.
   void ask(double now, double forgetting) noexcept { until_ = now + forgetting + to_serve_; }
-  // The same, but not for ever; false: asked often enough.
+  // The same, but not for ever; false: this has been asked often enough.
   bool ask_again(Cause cause, double now, double forgetting) noexcept {
     std::uint64_t& times = times_[static_cast<std::size_t>(cause)];
     if (times >= kMostTimes) return false;
@@ -62,7 +62,7 @@ class DrawBudget {
   }
   bool pending(double now) const noexcept { return now < until_; }
 
-  // Whether the chains have moved, since a row came, for as long as any is waited for.
+  // Whether the chains have moved, since a row came, for as long as any chain is waited for.
   bool exhausted(double longest_relaxation) const noexcept {
     return static_cast<double>(quiet_moves_) >= longest_relaxation;
   }

@@ -33,8 +33,8 @@ void Ensemble::reset() noexcept {
   mover_.reset();
 }
 
-// Where the work is worth it more than there are threads, so that none waits long for another's
-// last.
+// There are more groups than threads where the work is worth it, so that no thread waits long for
+// another's last group.
 std::size_t Ensemble::groups() const noexcept {
   const std::size_t threads = workers_.size();
   if (threads == 1) return 1;

@@ -39,12 +39,12 @@ class Ensemble {
            workers_[0].model->curvature() == Curvature::kHessian;
   }
 
-  // A round of moves, in groups of neighbours that different threads may do.
+  // A round of moves is made in groups of neighbours that different threads may do.
   std::size_t groups() const noexcept;
   void move(std::size_t group, LearnerWorker& worker) noexcept;
   // All groups have moved.
   void end_move() noexcept;
-  // The next chain in turn, beside the round's own moves; which one it was.
+  // Moves the next chain in turn, beside the round's own moves. Returns which one it was.
   std::size_t move_aside() noexcept { return mover_.move_aside(chains_, estimator_, workers_[0]); }
   // Moves of each chain since follow(), and how far the logarithm of a learned prior precision may
   // go at the next refresh: the law that the chains move by must change slower than they follow.
@@ -59,8 +59,7 @@ class Ensemble {
   // measured.
   void follow(std::uint64_t end, bool noise_known, Interlude* background_moves) noexcept;
 
-  // All chains begin as Laplace draws. false: the step that is given is too long, and there is no
-  // law.
+  // All chains begin as Laplace draws. false: the given step is too long, and there is no law.
   bool start() noexcept;
   // Laplace draws take the place of the chains, and of the draws that they have left.
   void start_anew() noexcept;

@@ -35,7 +35,7 @@ class Estimator {
   // Rows join these, and leave them.
   PassSums& sums() noexcept { return sums_; }
   const PassSums& sums() const noexcept { return sums_; }
-  // What a refresh is of.
+  // The sums that a refresh is made from.
   const AnchorSums& done() const noexcept { return sums_.done(); }
   NoiseEstimate& noise() noexcept { return noise_; }
   const NoiseEstimate& noise() const noexcept { return noise_; }
@@ -44,7 +44,7 @@ class Estimator {
   const LaplaceApproximation& laplace() const noexcept { return laplace_; }
   const ModelChecks& checks() const noexcept { return checks_; }
 
-  // Anchor of the next pass: the current mode.
+  // Begins a pass with the current mode as its anchor.
   void begin_pass() noexcept {
     sums_.pass().begin(laplace_.mode(), dispersion().value());
     noise_.measured().begin_pass();
@@ -70,15 +70,16 @@ class Estimator {
   double way_from_before() noexcept { return laplace_.way_from_before(); }
   // Whether the newest refresh() failed, so that the one before it stands.
   bool refresh_failed() const noexcept { return refresh_failed_; }
-  // One Newton step from the anchor leaves an error that shows. For a quadratic loss none does.
+  // Whether one Newton step from the anchor leaves an error that shows. For a quadratic loss none
+  // does.
   bool far_from_mode() const noexcept;
 
   // Estimates for the samplers; before a noise covariance is there A stands for C, what a model
   // that holds would give, in a window divided by AnchorSums::weight_ratio().
   Estimates estimates(double minibatch_size, bool noise_known) const noexcept;
 
-  // Between refreshes; what LaplaceApproximation::before() gives is read right after one, and left
-  // out.
+  // Call it between refreshes; it leaves out LaplaceApproximation::before(), which is read right
+  // after one.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:

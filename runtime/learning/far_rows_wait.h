@@ -14,7 +14,7 @@
 namespace windhover {
 
 // A row far out among those that units and chains would begin with leaves memory before they do:
-// what it did to them would stay. Not for ever, where every hundredth row is such.
+// what it did to them would stay. The wait ends all the same, where every hundredth row is such.
 //
 // Invariant: nothing is waited for beyond as many rows as a cold start takes, from its first ones
 // on. One thread. Memory: a number for each row in memory.
@@ -30,14 +30,14 @@ class FarRowsWait {
 
   // Whether rows are waited for, in place of those in memory.
   bool awaits(const Model& model) noexcept;
-  // How many, if any.
+  // How many rows are waited for.
   std::uint64_t wanted() const noexcept {
     return cursor_.head() < awaited_ ? awaited_ - cursor_.head() : 0;
   }
   // How many came beyond those that a cold start takes.
   std::uint64_t waited() const noexcept { return cursor_.head() - (until_ - rows_); }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { visitor.values(until_, awaited_); }
 
  private:

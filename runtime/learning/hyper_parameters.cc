@@ -66,7 +66,7 @@ Status HyperParameters::update(const AnchorSums& rows, double target_variance, d
   return Status::kOk;
 }
 
-// Where a step cannot be trusted theta is far from where the rows' mixed derivatives are of.
+// Where a step cannot be trusted theta is far from where the rows' mixed derivatives were taken.
 ShapeCoupling HyperParameters::coupling(const AnchorSums& rows) noexcept {
   const double* cross = rows.sums().shape_cross;
   if (cross == nullptr || !laplace_.step_is_trusted()) return {};

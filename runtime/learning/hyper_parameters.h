@@ -10,8 +10,8 @@
 
 namespace windhover {
 
-// Invariant: after an update() that succeeded A of the Gaussian is of the dispersion and the prior
-// that are here. One thread. Memory about 2 D doubles.
+// Invariant: after an update() that succeeded, A of the Gaussian is that of the dispersion and the
+// prior held here. One thread. Memory about 2 D doubles.
 class HyperParameters {
  public:
   // The Gaussian outlives it.

@@ -24,7 +24,7 @@ class KnownRows {
   // The cursor outlives it.
   explicit KnownRows(const WindowCursor& cursor) noexcept : cursor_(cursor) {}
 
-  // The rows [first, end) from here on.
+  // Sets the rows: [first, end) from here on.
   void set(std::uint64_t first, std::uint64_t end) noexcept {
     first_ = first;
     end_ = end;
@@ -36,7 +36,7 @@ class KnownRows {
   }
   bool has_newest() const noexcept { return drawn().end == cursor_.head(); }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { visitor.values(first_, end_); }
 
  private:

@@ -107,7 +107,8 @@ Status LaplaceApproximation::compute_curvature(const Input& input) noexcept {
   }
   Status status = now_.factor.compute(curvature_, input.interlude);
   if (!ok(status)) {
-    // Columns that are equal but for rounding, so large that the prior is lost beside them.
+    // There are columns that are equal but for rounding, and so large that the prior is lost beside
+    // them.
     a.diagonal() *= 1 + kEqualColumnsRidge;
     status = now_.factor.compute(curvature_, input.interlude);
   }
@@ -156,7 +157,8 @@ void LaplaceApproximation::compute_covariance(Interlude* interlude) noexcept {
   inverse_factor_.compute(now_.factor, 1.0 / now_.n, covariance_, interlude);
 }
 
-// A = R R^T of its factor, columns from the last to the first: each reads those before it.
+// A = R R^T of its factor, worked out from the last column to the first: each reads those before
+// it.
 void LaplaceApproximation::restore() noexcept {
   now_.copy_from(before_, nullptr);
   compute_covariance(nullptr);

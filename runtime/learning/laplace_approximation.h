@@ -91,17 +91,18 @@ class LaplaceApproximation {
   // Whether the linear predictors change by more than a tenth of their noise, root mean square.
   bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * weight(); }
 
-  // The squared way of the mode in the newest refresh, in posterior sd of before. O(D^2).
+  // The squared distance that the mode moved in the newest refresh, in posterior sd of before.
+  // O(D^2).
   double way_from_before() noexcept;
 
   // Begins a refresh for `n` rows of that mean weight.
   void begin(double n, double mean_weight, Interlude* interlude) noexcept;
-  // A and the Newton step from the anchor. O(D^3).
+  // Works out A and the Newton step from the anchor. O(D^3).
   Status compute_curvature(const Input& input) noexcept;
   // P_jj, valid until the next call; P's memory holds them meanwhile. O(D^3 / 3).
   const double* compute_variances(Interlude* interlude) noexcept;
-  // Mode and mean, the latter at a temperature. A Newton step longer than `longest` (squared, in
-  // posterior sd) is shortened. O(D^2).
+  // Works out mode and mean, the latter at a temperature. A Newton step longer than `longest`
+  // (squared, in posterior sd) is shortened. O(D^2).
   void compute_centre(const Input& input, double longest, double temperature) noexcept;
   void compute_covariance(Interlude* interlude) noexcept;  // O(D^3)
   // Brings back A to rounding, and all else bit for bit. O(D^3).

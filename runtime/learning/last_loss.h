@@ -14,7 +14,7 @@ class LastLoss {
   bool remembered(double now) const noexcept { return now < until_; }
   void forget() noexcept { until_ = 0; }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { visitor.value(until_); }
 
  private:

@@ -43,8 +43,8 @@ class Learner {
   // See Engine::assist.
   virtual int assist(std::uint32_t) noexcept { return 0; }
 
-  // Between polls: all it goes on from but the window and the counters, see EngineState.
-  // The hooks below are the host's and stay as they are.
+  // Shows, between polls, all that it goes on from but the window and the counters; see
+  // EngineState. The hooks below are the host's and stay as they are.
   virtual void visit_state(StateVisitor& visitor) noexcept = 0;
 
   virtual void set_trace(TraceFunction trace, void* context) noexcept = 0;
@@ -56,7 +56,7 @@ class Learner {
   // Who predicts rows before they are taken in; null: nobody.
   void set_scorer(Prequential* scorer) noexcept { scorer_ = scorer; }
 
-  // How things stand.
+  // The state of the learner, between rounds.
   virtual LearnerView view() const noexcept = 0;
   virtual std::uint64_t head() const noexcept = 0;  // rows taken in
   std::uint64_t round() const noexcept { return round_; }
@@ -72,12 +72,12 @@ class Learner {
   bool dirty_ = false;       // there is something to publish
 
  private:
-  // The head to take over before the next round, of what has been published.
+  // The head to take over before the next round; it has been published.
   virtual std::uint64_t next_head() noexcept = 0;
   virtual void take_head(std::uint64_t head) noexcept = 0;
   // false: there is nothing to do.
   virtual bool do_round() noexcept = 0;
-  // The last snapshot is old enough for another one although rounds go on.
+  // Whether the last snapshot is old enough for another one although rounds go on.
   virtual bool publication_due() const noexcept = 0;
   virtual void publish() noexcept = 0;
 

@@ -14,10 +14,10 @@
 
 namespace windhover {
 
-// Rows of a round of the cold start, the most that are summed at a time.
+// The most rows that are summed at a time: those of a round of the cold start.
 inline constexpr std::uint64_t kWarmUpRows = 2048;
 
-// Scratch alone: which worker does a piece of work changes no bit of its result. One thread.
+// Scratch only: which worker does a piece of work changes no bit of its result. One thread.
 struct LearnerWorker {
   // Takes memory; `model` and `gradient` are set later.
   LearnerWorker(Arena& arena, const EngineConfig& config) noexcept

@@ -13,7 +13,8 @@ namespace windhover {
 
 namespace {
 
-// Memories of N, N / 2, N / 4, ... rows, down to so many: fewer say too little of D parameters.
+// How many memories of N, N / 2, N / 4, ... rows there are, down to so many rows: fewer say too
+// little of D parameters.
 std::uint32_t memories_down_to(std::uint64_t least, std::uint64_t rows_a_parameter,
                                const EngineConfig& config) noexcept {
   least = std::max(least, rows_a_parameter * config.model.dimension());
@@ -22,12 +23,12 @@ std::uint32_t memories_down_to(std::uint64_t least, std::uint64_t rows_a_paramet
   return std::min(count, MemoryEvidence::kMost);
 }
 
-// That posteriors of chains can stand on.
+// How many memories the posterior of chains can stand on.
 std::uint32_t choosable(const EngineConfig& config) noexcept {
   return memories_down_to(48, 4, config);
 }
 
-// Another normal number for each draw of the posterior, the same ones every time.
+// Fills in a normal number for each draw of the posterior, the same ones every time.
 void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap numbers) noexcept {
   fill_normals(seed, {memory, 0, Purpose::kMemory},
                {numbers.data(), static_cast<std::size_t>(numbers.size())});
@@ -35,8 +36,8 @@ void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap n
   numbers *= std::sqrt(static_cast<double>(numbers.size()) / numbers.squaredNorm());
 }
 
-// Where the level walks, rows that it stands on. By a factor of two off it is nearly as good, and
-// by more or less than these are the memories are.
+// The rows that a walking level stands on. One that is off by a factor of two is nearly as good,
+// and the memories cover longer and shorter ones.
 constexpr std::array<std::uint64_t, 3> kLevelRows = {64, 16, 4};
 static_assert(MemoryEvidence::kMost + kLevelRows.size() <= MemoryChoice::kMost);
 
@@ -91,7 +92,8 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
 }
 
 std::uint64_t MemoryChoice::most_rows() const noexcept {
-  // Some 20 ms on the machine of tools/bench; a row of few parameters costs as one of 26 at least.
+  // A take costs some 20 ms on the machine of tools/bench; a row costs at least as much as one of
+  // 26 parameters.
   constexpr double kProducts = 4e7;
   constexpr double kLeastOfRow = 700;
   const double of_row = count_ * (kLeastOfRow + static_cast<double>(dimension_) * dimension_);
@@ -233,7 +235,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
   const auto filtered = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
   VectorMap origin(scratch_.step, d);
   origin = model.quadratic() ? served : filtered(estimated_);
-  // From where the posterior is.
+  // Finds how far a memory's centre is from where the posterior is.
   const auto find = [&](std::uint32_t i, VectorMap move) {
     move = filtered(i) - origin;
     if (i == estimated_) move.setZero();
@@ -247,7 +249,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
     find(i, move);
     mean += believed[i] * move;
   }
-  // One of them has overflowed: the posterior stands for itself.
+  // Where a memory has overflowed the posterior stands for itself.
   if (!mean.allFinite()) return;
   posterior.average.set_own(own_share(believed));
   VectorMap(posterior.average.shift(), d) = mean;

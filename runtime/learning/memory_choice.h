@@ -51,8 +51,8 @@ class MemoryChoice {
   MemoryChoice(Arena& arena, const EngineConfig& config, const Estimator& estimator) noexcept;
 
   void reset() noexcept;
-  // All begin at the estimator's posterior, that of the cursor's rows, and the longest is chosen,
-  // unless they have begun before.
+  // All memories begin at the estimator's posterior, that of the cursor's rows, and the longest is
+  // chosen, unless they have begun before.
   void start(const WindowCursor& cursor) noexcept;
   // They begin anew with the next start(); until then the longest is chosen.
   void forget() noexcept {
@@ -60,7 +60,7 @@ class MemoryChoice {
     running_ = false;
   }
   // The published rows [first, head) are about to be taken in: the newest most_rows() of them
-  // count. Whether rows() is another one now.
+  // count. Returns whether rows() has changed.
   bool take(const WindowCursor& cursor, std::uint64_t first, std::uint64_t head,
             LearnerWorker& worker) noexcept;
 
@@ -68,7 +68,7 @@ class MemoryChoice {
   void refreshed() noexcept { estimated_ = chosen_; }
 
   std::uint64_t rows() const noexcept { return memories_[chosen_]->rows(); }
-  // All rows alike where the longest memory is chosen, otherwise by their age.
+  // Rows count alike where the longest memory is chosen, otherwise by their age.
   AgeWeights ages() const noexcept {
     return chosen_ == 0 ? AgeWeights() : AgeWeights(rows(), spread_);
   }
@@ -103,8 +103,8 @@ class MemoryChoice {
   // One row as all memories together have predicted it.
   PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& believed,
                               std::size_t row) const noexcept;
-  // The losses of the memories, of rows of a normal y; the noise of what was served is learned from
-  // them.
+  // Works out the losses of the memories for rows of a normal y, and learns the noise of what was
+  // served from the rows.
   void compare_normal(const RowBatch& batch, Model& model, Numbers& losses) noexcept;
   // kMostRows, or fewer where there are so many parameters that chains and answers would wait for
   // long.

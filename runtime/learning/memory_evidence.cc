@@ -8,8 +8,8 @@ namespace windhover {
 
 namespace {
 
-// Nats that a take of the usual size counts. Not enough to decide anything; after one take that was
-// nothing beside it, it is.
+// How many nats a take of the usual size counts for. It is not enough to decide anything, but is
+// after one take that was nothing beside it.
 constexpr double kUsual = 15;
 static_assert(kUsual < MemoryEvidence::kEnough && kUsual * kUsual * 1.9 > 20 * 20);
 
@@ -41,7 +41,7 @@ void MemoryEvidence::end_take() noexcept {
 }
 
 std::uint32_t MemoryEvidence::choose(std::uint32_t chosen, std::uint32_t count) const noexcept {
-  // None of them is the best of all where they have beaten each other in a circle.
+  // No forecaster is the best of all where they have beaten each other in a circle.
   for (std::uint32_t i = 0; i < count; ++i) {
     std::uint32_t best = chosen;
     for (std::uint32_t j = 0; j < count; ++j) {

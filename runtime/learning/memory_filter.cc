@@ -52,7 +52,7 @@ void MemoryFilter::start(std::uint64_t rows) noexcept {
     std::copy_n(sums.curvature_below(j), dimension_ - j, curvature_ + j * (width_ + 1));
   }
   rows_.start(rows);
-  // One that is given may be wrong: the first rows say what it is.
+  // A dispersion that is given may be wrong: the first rows say what it is.
   const Dispersion& served = estimator_.dispersion();
   dispersion_.start(served.value(), served.learned() ? sums.weight() : 0.0);
   refresh();
@@ -121,8 +121,8 @@ void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noe
   if (told) refresh();
   const double usual = scales_ ? usual_share(batch, model) : 1.0;
   const double after = move(batch, 1 - keep, sums.loss, told, model);
-  // What the rows said to the centre is not noise: of a normal y a residual before, times the one
-  // after, is on average what the noise is.
+  // What the rows said to the centre is not noise: for a normal y a residual before, times the one
+  // after, is on average the noise variance.
   if (scales_ && sums.loss > 0) {
     const double squares = usual * sums.squares * std::sqrt(after / sums.loss);
     const double most = rows_.sum() * estimator_.done().mean_weight();
@@ -216,7 +216,7 @@ void MemoryFilter::refresh() noexcept {
   }
   stale_ = 0;
   ahead_ = 0;
-  // Rows too large to compute with: P stays as it was.
+  // Where rows are too large to compute with P stays as it was.
   if (ok(scratch_.factor.compute(scratch_.precision))) scratch_.factor.inverse(1.0, covariance_);
 }
 
@@ -254,7 +254,7 @@ double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, bool
   }
   for (int i = 0; i < kMostHalvings; ++i, length *= 0.5) {
     const double there = loss_after(length);
-    // Never true of what is not a number.
+    // This is never true of a NaN.
     if (!(objective(scratch_.moved, there) <= before - 0.5 * length * slope)) continue;
     std::copy_n(scratch_.moved, d, centre_);
     return there;

@@ -48,14 +48,14 @@ class MemoryFilter {
   // How many rows the intercept stands on.
   std::uint64_t level_rows() const noexcept { return level_rows_ > 0 ? level_rows_ : rows(); }
   const double* centre() const noexcept { return centre_; }
-  // Equal rows that those seen so far are worth, by their age.
+  // How many equal rows those seen so far are worth, by their age.
   double worth() const noexcept { return rows_.worth(); }
 
   void reset() noexcept;
   // Goes on from the estimator's posterior, of so many rows.
   void start(std::uint64_t rows) noexcept;
-  // -log of the probability of the batch, row by row, but for what is the same of all filters;
-  // `weight`: what its rows count as. At most kMostRows rows.
+  // -log of the probability of the batch, row by row, up to what is the same for all filters;
+  // `weight` is what its rows count as. REQUIRES: at most kMostRows rows.
   double loss(const RowBatch& batch, double weight, Model& model) const noexcept;
   // The predictive residuals of the batch. REQUIRES: y, or its logarithm, is normal.
   void residuals(const RowBatch& batch, Model& model, PredictiveResidual* out) const noexcept;

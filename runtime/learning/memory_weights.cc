@@ -32,7 +32,7 @@ void MemoryWeights::add(const std::array<double, kMost>& losses, std::size_t row
   // Rows so large that all have overflowed compare nothing.
   if (!std::isfinite(best)) return;
   for (std::size_t i = 0; i < count_; ++i) {
-    // Never true of what is not a number.
+    // This is never true of a NaN.
     losses_[i] += losses[i] - best < kMostUnusual ? losses[i] - best : kMostUnusual;
   }
 }
@@ -50,7 +50,7 @@ void MemoryWeights::end_take(std::span<const double> worth) noexcept {
   double believed = 0;
   for (std::size_t i = 0; i < count_; ++i) believed += weights_[i] * worth[i];
   believed = std::max(believed, 1.0);
-  // The rest has gone to all alike since the take before this one: kShare / n of the n-th row.
+  // The rest has gone to all alike since the take before this one: kShare / n for the n-th row.
   const double kept = std::pow(believed / (believed + static_cast<double>(rows_)), kShare);
   double sum = 0;
   for (std::size_t i = 0; i < count_; ++i) {

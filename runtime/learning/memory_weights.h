@@ -35,13 +35,13 @@ class MemoryWeights {
   void reset() noexcept;
   // Adds each forecaster's -log p of a batch of so many rows. The weights stay those of the take.
   void add(const std::array<double, kMost>& losses, std::size_t rows) noexcept;
-  // `worth`: the rows that each stands on.
+  // `worth`: how many rows each stands on.
   void end_take(std::span<const double> worth) noexcept;
 
   // The weight of each in an average, after the rows that were seen and before any of what comes
   // next goes to all alike. A weight below kLeast becomes 0: one that is far off, as after a jump,
   // would drag mean and variance of an average by more than its weight.
-  // Those that take part alone are asked, the first always.
+  // Only those that take part are asked, and the first always does.
   std::array<double, kMost> served(const std::array<bool, kMost>& takes_part) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -53,8 +53,8 @@ Status ModeSearch::find(Model& model, const RowBatch& rows,
     std::copy_n(at_, d, begin_);
     for (std::uint32_t j = 0; j < d; ++j) at_[j] -= laplace_.newton_step()[j];
   }
-  // For the mean: third-order sums under the P of before would be those of rows that nothing was
-  // known of.
+  // The mean needs this: third-order sums under the P of before would be those of rows that nothing
+  // was known of.
   laplace_.compute_covariance(nullptr);
   sum_at(std::copy_n(sums_.done().anchor(), d, at_) - d, model, rows, dispersion);
   return Status::kOk;

@@ -22,7 +22,8 @@ ModelChecks::ModelChecks(Arena& arena, const LaplaceApproximation& laplace,
       prior_influence_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(std::size_t{4} * dimension_).data()) {}
 
-// n C with C of as many equal rows: C itself where it is that already.
+// What C is multiplied by to be n times that of as many equal rows: n where it is that of equal
+// rows already.
 double ModelChecks::noise_rows() const noexcept {
   return noise_.is_of_equal_rows() ? laplace_.n() : noise_scale_ * laplace_.n();
 }

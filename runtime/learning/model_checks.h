@@ -31,7 +31,8 @@ class ModelChecks {
               const ModelConfig& model) noexcept;
   void start_over() noexcept { prior_conflict_ = 0; }
 
-  // Once a refresh, not with every snapshot: of many parameters P and C lie in memory. O(D^2).
+  // Call it once a refresh, not with every snapshot: with many parameters P and C lie beyond the
+  // caches. O(D^2).
   void refresh(const AnchorSums& rows, Interlude* interlude) noexcept;
 
   // For rows with weights C is here that of as many equal rows (AnchorSums::weight_ratio()): sums
@@ -51,7 +52,7 @@ class ModelChecks {
   // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n; NaN without the full C. Complexity
   // O(D^3).
   void sandwich_sd(double* sd) const noexcept;
-  // Equal rows that an average over the rows is as certain as: (sum w)^2 / sum w^2.
+  // How many equal rows make an average as certain as these rows do: (sum w)^2 / sum w^2.
   double effective_rows() const noexcept { return laplace_.weight() * noise_scale_; }
   // Whether A of `rows` is known to be the Hessian at the mode. Where it is its expectation over y,
   // the two are as far apart as so many equal rows are from what they are drawn from: `least` are

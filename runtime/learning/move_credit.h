@@ -34,8 +34,8 @@ class MoveCredit {
   // are further apart.
   bool resting() const noexcept { return owed_ < 1 && target_ > 0; }
   double owed() const noexcept { return owed_; }
-  // Moves to make, at most `most`; `fresh`: rows wait. What rows grant is made first, and when none
-  // come what they grant beside it.
+  // How many moves to make, at most `most`; `fresh`: rows wait. Moves that rows grant are made
+  // first, and spare ones when no rows come.
   std::uint32_t due(double most, bool fresh) const noexcept {
     if (target_ == 0) return static_cast<std::uint32_t>(most);
     if (!resting()) return static_cast<std::uint32_t>(std::min(owed_, most));

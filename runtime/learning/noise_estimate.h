@@ -36,23 +36,23 @@ class NoiseEstimate {
   // A pass over `rows` ends that measured noise too: see NoiseCovariance::end_pass. false: what it
   // summed is not finite.
   bool end_pass(const AnchorSums& rows, double weight_floor, Interlude* interlude) noexcept;
-  // For sums that go on: measured() as it stands.
+  // Takes measured() as it stands, for sums that go on.
   void follow_sums(const AnchorSums& rows) noexcept;
 
-  // C of `rows`, at this dispersion. O(D^3).
+  // Works out C of `rows`, at this dispersion. O(D^3).
   void refresh(const AnchorSums& rows, double dispersion, Interlude* interlude) noexcept;
-  // What stands for C before it is known, where A of `rows` is not that itself: of rows with
+  // Sets what stands for C before it is known, where A of `rows` is not that itself: for rows with
   // weights A divided by AnchorSums::weight_ratio().
   void assume(const AnchorSums& rows, const double* curvature, Interlude* interlude) noexcept;
   const double* assumed() const noexcept { return assumed_; }  // null: A is
-  // D x D, or with NoiseStructure::kDiagonal its D variances.
+  // C: D x D, or with NoiseStructure::kDiagonal its D variances.
   std::span<const double> values() const noexcept { return {values_, numbers()}; }
 
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // C_jj of a model that holds, in units of the dispersion: with weights it goes with their
-  // squares, or is of as many equal rows.
+  // C_jj where the model holds, in units of the dispersion: with weights it grows with their
+  // squares, or is that of as many equal rows.
   double expected(const AnchorSums& rows, std::uint32_t j) const noexcept;
 
   std::size_t numbers() const noexcept {

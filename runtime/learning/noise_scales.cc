@@ -14,7 +14,7 @@ struct Part {
   double weight;
 };
 
-// Ascending parts: two neighbours become one where that changes least.
+// The parts ascend: two neighbours become one where that changes least.
 void merge_neighbours(Part* parts, std::size_t count) noexcept {
   std::size_t at = 0;
   double least = HUGE_VAL;
@@ -104,9 +104,9 @@ void NoiseScales::add(const PredictiveResidual& row) noexcept {
     precisions[i] = 1 / (variances_[i] + row.variance);
     nearest = std::min(nearest, row.square() * precisions[i]);
   }
-  // Too far off to compute with: it says nothing.
+  // A row too far off to compute with says nothing.
   if (!std::isfinite(nearest)) return;
-  // Times what makes the nearest one's exponent 0.
+  // Densities are multiplied by what makes the nearest one's exponent 0.
   const auto density = [&](std::size_t i) {
     return std::sqrt(precisions[i]) * std::exp(0.5 * (nearest - row.square() * precisions[i]));
   };

@@ -16,7 +16,7 @@ namespace windhover {
 // 1 / sqrt(A_jj). Memory 66 D doubles at most.
 class NullDirections {
  public:
-  // More are not looked for.
+  // The most directions that are looked for.
   static constexpr std::uint32_t kMost = 64;
 
   NullDirections(Arena& arena, std::uint32_t dimension) noexcept;
@@ -27,7 +27,7 @@ class NullDirections {
   void find(const AnchorSums& rows, double* room, Interlude* interlude) noexcept;
   std::uint32_t count() const noexcept { return count_; }
 
-  // What is left of `covariance` (D x D, symmetric) without them: it is projected along them.
+  // Takes the directions out of `covariance` (D x D, symmetric), which is projected along them.
   // O(D^2) a direction.
   void remove_from(double* covariance, Interlude* interlude) const noexcept;
 

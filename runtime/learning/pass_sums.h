@@ -20,7 +20,7 @@ class PassSums {
            bool aged) noexcept
       : pass_(arena, dimension, response, weighted, aged),
         done_(arena, dimension, response, weighted, aged) {}
-  // No rows, in either.
+  // Begins anew: neither has rows.
   void start_over(const double* anchor, double dispersion) noexcept {
     pass_.begin(anchor, dispersion);
     done_.begin(anchor, dispersion);
@@ -32,7 +32,7 @@ class PassSums {
   const AnchorSums& done() const noexcept { return done_; }
 
   void end_pass() noexcept { std::swap(done_, pass_); }
-  // pass() is done() as it stands; and back.
+  // Copies done() to pass(), and back.
   void keep() noexcept { pass_.copy_from(done_); }
   void restore() noexcept { done_.copy_from(pass_); }
 

@@ -9,7 +9,7 @@ namespace windhover {
 
 namespace {
 
-// Below this share of its parameters a group is taken not to be determined at all: rounding.
+// Where less than this share of a group's parameters is determined, it is rounding, and none is.
 constexpr double kNothing = 1e-9;
 
 std::size_t group_count(const ModelConfig& model) noexcept {

@@ -30,7 +30,7 @@ class PriorPrecision {
 
   PriorPrecision(Arena& arena, const ModelConfig& model) noexcept;
   void reset(const ModelConfig& model) noexcept;
-  // Back to where reset() put it.
+  // Goes back to where reset() put it.
   void start_over() noexcept;
 
   bool learned() const noexcept { return learned_; }
@@ -40,7 +40,7 @@ class PriorPrecision {
   std::span<const std::uint32_t> groups() const noexcept { return group_; }
   std::span<const double> of_groups() const noexcept { return precision_; }
 
-  // What update() measures its way from, and undo() returns to.
+  // Sets the mark that update() measures from, and undo() returns to.
   void mark() noexcept;
   void undo() noexcept;
   // One step of every group towards the fixed point, from the posterior's means and variances, to
@@ -52,7 +52,7 @@ class PriorPrecision {
   // The largest |log lambda - log lambda at the mark|.
   double moved() const noexcept;
 
-  // What is learned; values() follow.
+  // Shows what is learned; values() follow from it.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.visit(precision_);
     visitor.visit(marked_);

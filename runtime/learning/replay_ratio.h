@@ -24,7 +24,7 @@ class ReplayRatio {
   }
   // One chain drew so many rows.
   void drew(double rows) noexcept { drawn_ += rows; }
-  // The stream stands at `head`, the window holds so many rows, and `due` rows are to be drawn,
+  // The stream is at `head`, the window holds so many rows, and `due` rows are still to be drawn,
   // less than a minibatch.
   void update(std::uint64_t head, std::uint64_t rows, double due) noexcept {
     double fresh = static_cast<double>(head - mark_);
@@ -38,7 +38,7 @@ class ReplayRatio {
     }
     if (fresh_before_ + fresh > 0) value_ = (drawn_before_ + drawn) / (fresh_before_ + fresh);
   }
-  // As of the last update().
+  // The ratio at the last update().
   double value() const noexcept { return value_; }
 
   void visit_state(StateVisitor& visitor) noexcept {

@@ -11,9 +11,9 @@ namespace windhover {
 namespace {
 
 constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
-// ChainSurvey::unsettled: centres of coefficients are then about a third of an sd off.
+// The most ChainSurvey::unsettled: centres of coefficients are then about a third of an sd off.
 constexpr double kMostUnsettled = 0.1;
-// Draws are in single precision: so far from 0, in its own sd, y leaves them no digits.
+// Draws are in single precision: a y that is this far from 0, in its own sd, leaves them no digits.
 constexpr double kMostShift = 1e6;
 
 }  // namespace
@@ -62,7 +62,8 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p.n_eff = cursor_.rows() + static_cast<std::uint64_t>(sampler_.prior().past().worth());
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
-  // Chains know at least as much as independent ones do; the draws of one are hardly so.
+  // The chains are worth at least as many independent draws; the draws of one chain are hardly
+  // independent.
   const bool sampling = phase_ == Phase::kSampling && !groups_.behind();
   p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
   p.r_hat = p.r_hat_chance = p.autocorrelation_time = kNotCompared;

@@ -20,8 +20,8 @@ constexpr double kMostSpare = 16;
 // depend on one another predictions get better for as long (samplers/row_blocks/tried.md).
 constexpr double kMostPasses = 192;
 constexpr double kContracted = 1.1;
-// Draws are retained so often while each chain draws as many rows as there are: close together
-// while rows come and the posterior goes on, and otherwise as far apart as tells them apart.
+// How often draws are retained while each chain draws as many rows as there are: close together
+// while rows come and the posterior changes, otherwise far enough apart to differ.
 constexpr std::uint64_t kDrawsAPass = 16;
 // Columns that are looked at for each that a move of a chain has touched.
 constexpr double kColumnsATouch = 4;
@@ -83,7 +83,7 @@ void RowBlockLearner::take_head(std::uint64_t head) noexcept {
   credit_.grant(fresh, rows);
 }
 
-// In the units of the rows that are there, as if all had come now.
+// Begins again in the units of the rows that are there, as if all had come now.
 void RowBlockLearner::start_over() noexcept {
   sampler_.reset();
   sampler_.set_units(units_.of_rows());
@@ -92,7 +92,7 @@ void RowBlockLearner::start_over() noexcept {
   enter_rows(cursor_.first());
 }
 
-// The window's rows from `first` on.
+// Enters the window's rows from `first` on.
 void RowBlockLearner::enter_rows(std::uint64_t first) noexcept {
   for_rows(first, cursor_.head(), [&](std::uint64_t row) {
     if (!sampler_.enter(cursor_.row(row), slot_of(row))) {
@@ -147,7 +147,7 @@ bool RowBlockLearner::do_round() noexcept {
   const std::uint32_t moves = moving ? credit_.due(kMovesARound, fresh) : 0;
   const bool idle = moves == 0 && !fresh;
   if (idle && groups_.unretained() == 0 && !groups_.rows_came(cursor_.head())) {
-    // What could not be shown is, once readers have let go.
+    // Draws that could not be shown are, once readers have released theirs.
     return groups_.behind() && catch_up();
   }
   if (moves > 0) {
@@ -172,7 +172,7 @@ void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
   counters_.add(RuntimeCounter::kExamples, steps);
 }
 
-// Rows of this round.
+// Draws the rows of this round.
 void RowBlockLearner::draw_slots(std::span<std::uint32_t> slots) noexcept {
   const RandomPosition position = {round_, 0, Purpose::kMinibatch};
   const std::uint64_t rows = cursor_.rows();
@@ -189,7 +189,7 @@ void RowBlockLearner::draw_slots(std::span<std::uint32_t> slots) noexcept {
   }
 }
 
-// The next rows of the pass, round and round.
+// Follows the bound by the next rows of its pass, which begins again at its end.
 void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   for (; rows > 0; --rows, ++bound_row_) {
     if (bound_row_ < cursor_.first() || bound_row_ >= cursor_.head()) bound_row_ = cursor_.first();
@@ -208,7 +208,7 @@ std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
                    static_cast<std::uint64_t>(columns)});
 }
 
-// Where the chains stand becomes draws, as of now.
+// Retains where the chains are now as draws.
 void RowBlockLearner::retain() noexcept {
   sampler_.retain(groups_.room(snapshots_), groups_.stride());
   groups_.retain(cursor_.head(), moves_between_draws(), phase_ == Phase::kSampling);
@@ -227,8 +227,8 @@ bool RowBlockLearner::catch_up() noexcept {
   return true;
 }
 
-// Observed variance of the chains over predicted: around their centre, and of that around the
-// posterior's.
+// The observed variance of the chains over the predicted one: around their centre, plus that of the
+// centre around the posterior's.
 double RowBlockLearner::spread() const noexcept {
   return sampler_.spread_ratio() + sampler_.survey().lag;
 }

@@ -7,8 +7,8 @@ namespace windhover {
 
 namespace {
 
-// One row's: the squared way of the mode, in posterior sd, for each parameter. Of n rows of a
-// linear model it is reached at a residual of sqrt(10 n) sd.
+// How far one row may move the mode: the squared distance, in posterior sd, for each parameter. In
+// a linear model of n rows it is reached at a residual of sqrt(10 n) sd.
 constexpr double kMoved = 10;
 // Squared distance of y, in predictive sd, below which no row is impossible.
 constexpr double kImpossible = 100;

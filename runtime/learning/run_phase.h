@@ -26,24 +26,24 @@ class RunPhase {
     passes_ = 0;
   }
   void start_over() noexcept { phase_ = Phase::kWarmingUp; }
-  // A pass over the window ended, which has measured C or not. Whether it is the second one that
-  // has: the approach is over.
+  // A pass over the window ended, which has measured C or not. Returns whether it is the second one
+  // that has: the approach is over.
   bool end_pass(bool noise_known) noexcept {
     passes_ = noise_known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
     const bool approached = phase_ == Phase::kApproach && passes_ >= 2;
     if (approached) phase_ = Phase::kBurnIn;
     return approached;
   }
-  // It takes so many relaxations until chains have forgotten the law that they came by.
+  // Begins the burn-in: chains take so many relaxations to forget the law that they came by.
   void begin_burn_in(double relaxations) noexcept { burn_in_ = relaxations; }
-  // Chains have moved for so long. Whether the burn-in is over. REQUIRES: it is not yet.
+  // Chains have moved for so long. Returns whether the burn-in is over. REQUIRES: it was not yet.
   bool burn(double relaxations) noexcept {
     if (!((burn_in_ -= relaxations) <= 0)) return false;
     phase_ = Phase::kSampling;
     return true;
   }
 
-  // In the section that is open.
+  // Shows its numbers in the section that is open.
   void visit_state(StateVisitor& visitor) noexcept { visitor.values(phase_, passes_, burn_in_); }
 
  private:

@@ -7,8 +7,8 @@
 
 namespace windhover {
 
-// The sums go on and no pass begins: Estimator::done() holds all rows. Invariant: the leverage is
-// that of the rows the estimates were last refreshed from. One thread.
+// Estimates from sums that go on without a pass: Estimator::done() holds all rows. Invariant: the
+// leverage is that of the rows the estimates were last refreshed from. One thread.
 class RunningEstimates {
  public:
   explicit RunningEstimates(Estimator& estimator) noexcept : estimator_(estimator) {}
@@ -24,7 +24,7 @@ class RunningEstimates {
   // old mode can be trusted with. REQUIRES: the loss is not quadratic, and Estimator::keep_sums()
   // came before. Complexity O(D^2).
   bool strained(double rows) const noexcept;
-  // Takes them up again, at the mode that they lead to, and refreshes.
+  // Sums these rows again at the mode that they lead to, and refreshes.
   Status refresh_at_mode(Model& model, const RowBatch& rows, double n,
                          double target_variance) noexcept;
   // Whether the rows since the refresh have so much curvature in some direction that a step with
@@ -43,7 +43,7 @@ class RunningEstimates {
  private:
   static constexpr double kLongWay = 0.25;
 
-  // Squared way of the mode, in posterior sd, under rows of the model.
+  // The squared distance that rows of the model usually move the mode, in posterior sd.
   double usual_way(double rows) const noexcept;
   double leverage() const noexcept;
   void follow(double n_before) noexcept;

@@ -34,8 +34,8 @@ SamplingRun::SamplingRun(Arena& arena, const EngineConfig& config, const WindowC
       ensemble_(ensemble),
       record_(arena, config, config.sampler.chains),
       budget_(config, config.sampler.chains),
-      // By the law of before. Nothing is compared or retained; a chain that diverges is found to
-      // have done so in the next round.
+      // These moves are made by the law of before. Nothing is compared or retained; a chain that
+      // diverges is found to have done so in the next round.
       background_moves_(
           [](void* self) noexcept {
             auto& run = *static_cast<SamplingRun*>(self);
@@ -63,7 +63,7 @@ void SamplingRun::before_rows(double fresh) noexcept {
 
 void SamplingRun::after_rows(double fresh) noexcept { budget_.grant(fresh, cursor_.worth()); }
 
-// What the chains share, in their order.
+// Does what the chains share, in their order.
 bool SamplingRun::end_move() noexcept {
   recover(ChainMover::Lost::kMoveFailed);
   count_moves(0, ensemble_.chains().size());
@@ -88,7 +88,8 @@ void SamplingRun::count_moves(std::size_t first, std::size_t last) noexcept {
   replay_ratio_.drew(rows);
 }
 
-// Diagnostics at eight times the rate at which a chain forgets, retained draws at that rate.
+// Records diagnostics at eight times the rate at which a chain forgets, and retains draws at that
+// rate.
 bool SamplingRun::record_draws() noexcept {
   ChainSet& chains = ensemble_.chains();
   const ChainMover& mover = ensemble_.mover();
@@ -119,8 +120,8 @@ bool SamplingRun::record_draws() noexcept {
   return retained;
 }
 
-// Draws that do not spread as they should are compared anew, later ones, as what made them so may
-// be over: four times, and again when a sixteenth of the window is new.
+// Where draws do not spread as they should, later ones are compared anew, as the cause may be over:
+// four times, and again when a sixteenth of the window is new.
 void SamplingRun::compare() noexcept {
   constexpr int kMostTimes = 4;
   constexpr double kNews = 1.0 / 16;
@@ -167,15 +168,15 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
     law_moved_ = law_moved_ || (ensemble_.mover().forgets_slowly() && !rests());
   }
   if (!sampling()) return;
-  // The posterior was another one, chains were wider by a law that knew less noise and now forget
-  // slowly, or steps were too short for its width.
+  // Draws are asked for again where the posterior was another one, where chains were wider by a law
+  // that knew less noise and now forget slowly, or where steps were too short for its width.
   constexpr double kSlower = 2;
   constexpr double kOther = 1;
   const ChainMover& mover = ensemble_.mover();
   const double window_moves = cursor_.worth() / mover.minibatch_size();
   if (recover(ChainMover::Lost::kTooFar)) law_moved_ = true;
   if (outrun) {
-    // Those too far off to come home in the time that the others need to forget start again.
+    // Chains too far off to return in the time that the others need to forget start again.
     if (ensemble_.restart_far()) law_moved_ = true;
     ask_for_draws(kForgettingTime);
   }
@@ -196,7 +197,8 @@ bool SamplingRun::start() noexcept {
   law_refused_ = !ensemble_.start();
   if (law_refused_) return false;
   phase_.start();
-  // Enough to measure C, for the burn-in and to retain draws, even if no further row ever comes.
+  // This is enough to measure C, for the burn-in and to retain draws, even if no further row ever
+  // comes.
   const double rows = cursor_.worth();
   budget_.set_credit(std::max(budget_.target(), kColdStartPasses) * rows);
   replay_ratio_.begin(cursor_.head(), rows, 0);
@@ -220,7 +222,8 @@ void SamplingRun::begin_burn_in() noexcept {
   phase_.begin_burn_in(2);
   const double rows = cursor_.worth();
   law_moved_ = mover.forgets_slowly();
-  // The window may have grown a lot since the chains began: enough for the burn-in and for draws.
+  // The window may have grown a lot since the chains began: this is enough for the burn-in and for
+  // draws.
   budget_.grant_at_least(6 * rows);
 }
 

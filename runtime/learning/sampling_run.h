@@ -37,16 +37,16 @@ class SamplingRun {
   const RunPhase& phases() const noexcept { return phase_; }
   Phase phase() const noexcept { return phase_.now(); }
   bool sampling() const noexcept { return phase_.sampling(); }
-  // All draws that rows grant have been made, and none are pending.
+  // Whether all draws that rows grant have been made, and none are pending.
   bool rests() const noexcept;
-  // Much of what the last pass summed was under another law.
+  // Whether much of what the last pass summed was under another law.
   bool law_moved() const noexcept { return law_moved_; }
 
   // Rows are about to be taken over by the cursor, and have been.
   void before_rows(double fresh) noexcept;
   void after_rows(double fresh) noexcept;
 
-  // All chains moved once; whether there are new draws to serve.
+  // All chains moved once. Returns whether there are new draws to serve.
   bool end_move() noexcept;
 
   // Moves of single chains between the pieces of a long computation; null where chains rest, and
@@ -54,8 +54,8 @@ class SamplingRun {
   Interlude* background_moves() noexcept;
 
   PassEnd end_pass(bool noise_known) noexcept;
-  // After the refresh that ends a pass. `refreshed`: there are new estimates; `outrun`: more rows
-  // came than the sums could follow.
+  // Call it after the refresh that ends a pass. `refreshed`: there are new estimates; `outrun`:
+  // more rows came than the sums could follow.
   void follow_pass(const PassEnd& end, bool refreshed, bool outrun) noexcept;
 
   // The window has been given another size: C, P and what the draws are compared with are those of

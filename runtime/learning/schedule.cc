@@ -47,7 +47,7 @@ bool Schedule::pass_due(bool resting) const noexcept {
   return fresh >= std::max(1.0, 0.01 * cursor_.worth());
 }
 
-// Passes over rows that stay the same tell ever less: C at other places of the same chains.
+// Passes over rows that stay the same tell ever less: only C at other places of the same chains.
 std::uint64_t Schedule::sweep_interval(bool resting) const noexcept {
   constexpr std::uint64_t kMost = 4;
   constexpr double kPriorRests = 1e-6;
@@ -75,8 +75,8 @@ std::uint64_t Schedule::sweep_rows(bool resting) const noexcept {
 // refresh costs little beside the moves since the last one: a stream that lets no chain rest would
 // have its answers, and what the draws are compared with, up to a pass old.
 bool Schedule::refresh_due(bool resting) const noexcept {
-  // In refreshes, of 4 D^3 products at the most (1.5 D^3 were counted at D = 1000) and D^2 a
-  // retained draw; one of few parameters takes about as long as a move.
+  // The work is counted in refreshes, of 4 D^3 products at most (1.5 D^3 were counted at D = 1000)
+  // and D^2 a retained draw; with few parameters a refresh takes about as long as a move.
   constexpr double kLeastWork = 10;
   constexpr double kFewestMoves = 8;
   if (!sums_.exact() || !sums_.filled()) return false;
@@ -86,7 +86,7 @@ bool Schedule::refresh_due(bool resting) const noexcept {
   if (!run_.sampling() || !estimator_.laplace().loss().is_summary()) return false;
   const double d = config_.model.dimension();
   const double row = config_.model.max_nonzeros > 0 ? config_.model.max_nonzeros : d;
-  // Each row twice, and the preconditioner's matrix.
+  // A move reads each row twice, and the preconditioner's matrix.
   const double moved = (2 * row * ensemble_.mover().minibatch_size() + d * d) *
                        static_cast<double>(ensemble_.chains().size());
   const double tail = sums_.tail_rows() - refreshed_tail_rows_;

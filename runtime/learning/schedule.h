@@ -24,27 +24,27 @@ class Schedule {
         ensemble_(ensemble),
         run_(run) {}
 
-  // Rows whose statistics cost about a tenth of moving all chains once.
+  // How many rows' statistics cost about a tenth of moving all chains once.
   std::uint64_t rows_of_a_tenth_move() const noexcept;
   // The head to take over before the next round.
   std::uint64_t next_head() noexcept;
-  // Newest rows that may join the sums this round.
+  // How many of the newest rows may join the sums this round.
   std::uint64_t rows_to_join(bool resting) const noexcept;
 
   bool pass_due(bool resting) const noexcept;
-  // Rounds from one piece of the pass to the next, and the rows of a piece.
+  // How many rounds lie between two pieces of the pass, and how many rows a piece has.
   std::uint64_t sweep_interval(bool resting) const noexcept;
   std::uint64_t sweep_rows(bool resting) const noexcept;
   void end_pass() noexcept { outpaced_ = false; }
 
   bool refresh_due(bool resting) const noexcept;
-  // Rows have joined the sums since the newest refresh.
+  // Whether rows have joined the sums since the newest refresh.
   bool rows_joined() const noexcept { return sums_.tail_rows() != refreshed_tail_rows_; }
   void begin_refresh() noexcept {
     refreshed_n_ = sums_.worth();
     refreshed_tail_rows_ = sums_.tail_rows();
   }
-  // How long a Newton step may be where these go in circles: squared, in posterior sd.
+  // How long a Newton step may be where steps go in circles: squared, in posterior sd.
   double longest_in_circles() const noexcept;
   // The estimates are those that a cold start ended with.
   void end_cold_start() noexcept { refreshed_n_ = estimator_.laplace().n(); }

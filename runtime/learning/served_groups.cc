@@ -2,8 +2,9 @@
 
 namespace windhover {
 
-// One more group where the newest is far enough from the one before. Otherwise in its place; but
-// until there are as many as are served each takes the place of one from before any rows.
+// Retains one more group where the newest is far enough from the one before, and otherwise replaces
+// the newest. But until as many as are served have been retained, each replaces one from before any
+// rows.
 void ServedGroups::retain(std::uint64_t head, std::uint64_t between, bool sampling) noexcept {
   const bool apart = 2 * newest_moves_ >= between;
   newest_moves_ = apart ? unretained_ : newest_moves_ + unretained_;

@@ -25,31 +25,32 @@ class ServedGroups {
                std::uint64_t seed) noexcept
       : table_(arena, parameters, chains, draws, seed) {}
   void reset() noexcept { table_.reset(); }
-  // As if no group had been retained yet.
+  // Begins anew, as if no group had been retained yet.
   void start_over() noexcept { count_ = newest_moves_ = 0; }
 
-  // Each chain has made so many more moves; those since draws were retained.
+  // Each chain has made so many more moves; unretained() counts those since draws were retained.
   void count_moves(std::uint64_t moves) noexcept { unretained_ += moves; }
   std::uint64_t unretained() const noexcept { return unretained_; }
   // Whether rows have come since then, now that there are those below `head`.
   bool rows_came(std::uint64_t head) const noexcept { return retained_head_ != head; }
-  // Where the chains stand now is the newest, of the rows below `head`. `between`: moves that there
-  // are to be between two; `sampling`: as many as are served are of after the rows.
+  // Makes where the chains are now the newest group, drawn from the rows below `head`. `between`:
+  // how many moves there should be between two groups; `sampling`: as many groups as are served
+  // were drawn after the rows came.
   void retain(std::uint64_t head, std::uint64_t between, bool sampling) noexcept;
-  // As many have been retained as are served.
+  // Whether as many groups have been retained as are served.
   bool full() const noexcept { return count_ >= table_.count(); }
 
   // Where the chains' values can be written, stride() numbers a column; they are to be there before
   // show(). Null: readers hold all groups that could be written.
   float* room(Snapshots<Posterior>& snapshots) noexcept;
   std::size_t stride() const noexcept { return table_.stride(); }
-  // What was retained last, and written to the room, is served. false: there was none.
+  // Serves what was retained last and written to the room. false: there was none.
   bool show() noexcept;
   bool behind() const noexcept { return !shown_; }
   const SharedDraws& served() const noexcept { return table_.served(); }
   std::uint64_t served_head() const noexcept { return shown_head_; }
 
-  // In the section that is open, each in its place; then the draws.
+  // Each shows its numbers at its place in the section that is open; then come the draws.
   void visit_retained(StateVisitor& visitor) noexcept {
     visitor.values(unretained_, retained_head_);
   }
@@ -64,7 +65,7 @@ class ServedGroups {
   std::uint64_t retained_head_ = 0;
   std::uint64_t newest_moves_ = 0;  // between the newest and those before
   std::uint64_t count_ = 0;         // since the beginning
-  // What the last that were retained take the place of, once readers are not in the way.
+  // Which group the last one retained replaces, once readers are not in the way.
   DrawTable::InPlaceOf leaves_ = DrawTable::InPlaceOf::kOldest;
   int room_ = -1;  // the group that is being written, if any
   bool shown_ = true;

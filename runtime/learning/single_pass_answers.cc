@@ -41,8 +41,8 @@ double compared_draws(double draws, double relaxations, double dimension) noexce
 
 }  // namespace
 
-// Eight times in n rows, around the centre of now: that of the last refresh is where the chains
-// were before the rows since then, which may all lead one way.
+// Compares eight times in n rows, around the present centre: that of the last refresh is where the
+// chains were before the rows since then, which may all lead one way.
 void SinglePassLearner::compare_spread() noexcept {
   if (unrefreshed_rows_ > 0) refresh();
   recover_chains();

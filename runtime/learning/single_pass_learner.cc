@@ -49,8 +49,8 @@ void SinglePassLearner::reset() noexcept {
   }
 }
 
-// A minibatch at a time; the rows that a cold start waits for, one more each time it has come to
-// nothing, and none until the chains have begun.
+// A minibatch at a time; during the cold start the rows that it waits for, one more each time it
+// has come to nothing, and none until the chains have begun.
 std::uint64_t SinglePassLearner::rows_wanted() const noexcept {
   if (phase_ == Phase::kApproach) return 0;
   if (phase_ != Phase::kWarmingUp) return static_cast<std::uint64_t>(minibatch_size());
@@ -60,7 +60,7 @@ std::uint64_t SinglePassLearner::rows_wanted() const noexcept {
   return cold_start_.running() || cold_start_.due() ? 0 : 1;
 }
 
-// As many rows as a round takes in: what is beyond them is predicted when its turn comes.
+// Takes as many rows as a round takes in: what is beyond them is predicted when its turn comes.
 std::uint64_t SinglePassLearner::next_head() noexcept {
   return std::min(cursor_.published(), cursor_.head() + rows_wanted());
 }
@@ -178,7 +178,7 @@ void SinglePassLearner::take_up(const RowBatch& batch) noexcept {
   if (record_.advance(rows / mover_.weights().effective()).passed(8, 0)) compare_spread();
 }
 
-// Whether these rows alone have made the posterior another.
+// Adds the rows. Returns whether they alone have made the posterior another.
 bool SinglePassLearner::add_to_sums(const RowBatch& batch, double keep) noexcept {
   if (keep < 1) {
     running_.fade(keep);

@@ -31,8 +31,8 @@ class SinglePassMover {
     law_.law(minibatch_size, preconditioner, injected);
   }
 
-  // Every chain begins at the mode of `rows` rows, and is then given its Newton step from there:
-  // seed() on these rows, part by part, and seed_noise() at the end.
+  // Every chain begins at the mode of `rows` rows. Its Newton step from there follows by seed() on
+  // these rows, part by part, and seed_noise() at the end.
   void start(double rows, std::uint64_t round) noexcept;
   void seed(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
   void seed_noise(std::uint64_t round) noexcept;
@@ -49,8 +49,8 @@ class SinglePassMover {
   // Estimator::way_from_before(). Whether they were refuted.
   bool follow(const RowBatch& rows, double way, std::uint64_t round,
               LearnerWorker& worker) noexcept;
-  // Chains that stand around the mode of all rows, these among them: what the weights of these, or
-  // the noise in their place, would have done to them beside.
+  // The chains are around the mode of all rows, these among them: adds what the weights of these
+  // rows, or the noise in their place, would have done.
   void reweigh(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
   // Chains that left for good start again as fresh draws. Returns whether there was one.
   bool recover(std::uint64_t round) noexcept;

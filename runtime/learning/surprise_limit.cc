@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kMedianOfNormal = 0.6744897501960817;  // of |z|
 constexpr std::uint32_t kMeasuredAfter = SurpriseLimit::kRows / 10;
-// A y that is nearly always the same says little of its noise. 15 % of the rows, however far off,
-// put themselves at 2.6 of the sd that they make: beyond 8 of these.
+// A y that is nearly always the same says little of its noise, so the unit has a lower bound. 15 %
+// of the rows, however far off, lie at 2.6 of the sd that they make: beyond 8 of these units.
 constexpr double kLeastUnit = 0.25;
 
 }  // namespace
@@ -36,7 +36,7 @@ void SurpriseLimit::reset() noexcept {
   unit_ = 1;
 }
 
-// Calls take(row, distance).
+// Calls take(row, distance) for each row.
 template <class Take>
 void SurpriseLimit::for_distances(Model& model, const Estimator& estimator,
                                   const WindowCursor& cursor, std::uint64_t first,
@@ -54,7 +54,7 @@ void SurpriseLimit::for_distances(Model& model, const Estimator& estimator,
   }
 }
 
-// True of what is not a number: of a row so far out that its distance has overflowed.
+// This is true of a NaN: a row so far out that its distance has overflowed.
 bool SurpriseLimit::is_beyond(double distance, double limit) const noexcept {
   return !(distance <= limit * limit * unit_ * unit_);
 }
@@ -88,7 +88,7 @@ double SurpriseLimit::weight_of(const RowDistance& distance, double given) const
   return share >= 0 ? given * std::min(share, 1.0) : 0.0;  // false of what is not a number
 }
 
-// Whether the row has another weight now. One that is judged again is not counted again.
+// Returns whether the row has another weight now. One that is judged again is not counted again.
 bool SurpriseLimit::limit_row(const RowDistance& distance, std::uint64_t row,
                               WindowCursor& cursor) noexcept {
   if (count_ < kLeast) return false;
@@ -119,7 +119,8 @@ void SurpriseLimit::judge(Model& model, const Estimator& estimator, WindowCursor
   judged_ = last;
 }
 
-// First what the newest are like, twice: which are beyond the limit hangs on the unit.
+// Finds the unit of the newest rows first, twice: which rows are beyond the limit depends on the
+// unit.
 bool SurpriseLimit::judge_all(Model& model, const Estimator& estimator, WindowCursor& cursor,
                               std::span<std::uint32_t> indices) noexcept {
   const std::uint64_t head = cursor.head();

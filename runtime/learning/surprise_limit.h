@@ -62,10 +62,10 @@ class SurpriseLimit {
   // The posterior is looked for anew: all rows may be judged again, if others have come.
   void start_over() noexcept;
 
-  // Whether rows are not limited because so many would be.
+  // Whether no row is limited because too many would be.
   bool stands_aside() const noexcept { return acts_ && beyond_ > kMostBeyond; }
 
-  // With the weights of the rows in `cursor`.
+  // Shows the weights of the rows in `cursor` too.
   void visit_state(StateVisitor& visitor, WindowCursor& cursor) noexcept;
 
   static constexpr std::size_t kAtATime = 128;
@@ -87,7 +87,7 @@ class SurpriseLimit {
   const double limit_;  // kNear or kFar
   const double least_unit_;
   Counters<RuntimeCounter>& counters_;
-  // Distances in noise of the newest rows, below 0 of those beyond the limit; a ring.
+  // A ring of the newest rows' distances in noise; those beyond the limit are stored below 0.
   std::array<double, kRows> newest_;
   std::uint32_t count_ = 0;
   std::uint32_t next_ = 0;

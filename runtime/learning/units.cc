@@ -41,7 +41,7 @@ TargetTransform scanned_target_units(const EngineConfig& config, const Column& t
   const bool shifted = config.model.intercept;
   const Response response = find_model(config.model.name)->response;
   if (is_count(response)) {
-    // Half a count where there was none.
+    // A mean of 0 counts as half a count.
     const double least = 0.5 / std::max(targets.count(), 1.0);
     return {shifted ? std::log(std::max(mean, least)) - std::log(exposure) : 0.0, 1.0};
   }
@@ -55,7 +55,7 @@ TargetTransform scanned_target_units(const EngineConfig& config, const Column& t
 
 namespace {
 
-// One block's coefficients in units of the raw features, and its constant at x = 0.
+// Brings one block's coefficients to units of the raw features, and its constant to x = 0.
 void to_raw_block(const ParameterLayout& layout, const FeatureTransform& transform,
                   double* theta) noexcept {
   const std::size_t features = transform.shift.size();
@@ -93,8 +93,8 @@ void to_units_of_target(const ParameterLayout& layout, const TargetTransform& ta
   p.provenance.noise_variance_sd *= scale * scale;
 }
 
-// The constant at x = 0 is direction' theta of the fitted ones; `constant` is its place. All but
-// their units of y.
+// The constant at x = 0 is direction' theta of the fitted parameters; `constant` is its place.
+// Leaves the units of y to others.
 void describe_constant(std::size_t constant, double scale, Estimator& estimator, double* direction,
                        Posterior& p) noexcept {
   const DirectionVariance at_zero = estimator.checks().variance_along(direction);
@@ -107,7 +107,7 @@ void describe_constant(std::size_t constant, double scale, Estimator& estimator,
   of.sd_robust[constant] = scale * std::sqrt(at_zero.sandwich) * dependence;
 }
 
-// The same of the retained draws of a network. `first` is where the block begins.
+// The same by the retained draws of a network. `first` is where the block begins.
 void describe_constant_by_draws(std::size_t first, std::size_t constant, Posterior& p) noexcept {
   const FeatureTransform& t = p.transform;
   double mean = 0;

@@ -14,7 +14,7 @@
 
 namespace windhover {
 
-// Mean, variance and kinds of values of one column of some rows, each by its weight.
+// Mean, variance and number of values of one column of some rows, each by its weight.
 class Column {
  public:
   void add(double x, double weight = 1) noexcept;
@@ -24,7 +24,7 @@ class Column {
   double variance() const noexcept { return count_ > 0 ? squares_ / count_ : 0.0; }
   // A column that has not varied says nothing about its scale.
   bool varies() const noexcept { return variance() > 1e-24 * mean_ * mean_; }
-  // Between its two values; 0 where it has others.
+  // The distance between its two values; 0 where it has others.
   double range_of_two() const noexcept;
 
  private:

@@ -51,7 +51,7 @@ void WindowLearner::publish() noexcept {
   // at most.
   constexpr double kSummed = 0.9;
   const bool summed = sums_.exact() && estimator_.laplace().n() >= kSummed * cursor_.worth();
-  // A step that is not trusted is one that no cold start has taken the place of.
+  // A step that is still not trusted is one that no cold start has replaced.
   e.outrun = !sums_.unbroken() || !estimator_.laplace().step_is_trusted() ||
              (!cursor_.ages().flat() && !summed);
   const Judgement judgement = judge(e);

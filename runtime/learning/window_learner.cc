@@ -137,7 +137,8 @@ void WindowLearner::take_head(std::uint64_t head) noexcept {
   run_.after_rows(fresh);
 }
 
-// The window is of other rows from here on: sums of them are made anew.
+// Where the chosen memory changes, the posterior stands on other rows from here on, and their sums
+// are made anew.
 void WindowLearner::choose_memory(std::uint64_t head) noexcept {
   if (!memory_choice_->take(cursor_, cursor_.head(), head, leader())) return;
   counters_.add(RuntimeCounter::kResizes);
@@ -148,8 +149,8 @@ void WindowLearner::choose_memory(std::uint64_t head) noexcept {
   run_.take_other_rows();
 }
 
-// The two sums of the sweep, which take longest, then the chains in groups of neighbours: pieces
-// that touch nothing of one another's.
+// The pieces are the two sums of the sweep, which take longest, then the chains in groups of
+// neighbours. None touches what another does.
 void WindowLearner::share_out(bool moving, bool sweeping) noexcept {
   sums_in_round_ = sweeping ? 2 : 0;
   const int tasks = sums_in_round_ + (moving ? static_cast<int>(ensemble_.groups()) : 0);
@@ -195,7 +196,7 @@ void WindowLearner::complete_pass() noexcept {
   const bool refreshed = refresh(background);
   run_.follow_pass(end, refreshed, pass.outrun);
   sums_.pass().repeats().end_pass();
-  // Scores at an anchor far off are mostly what the parameters have moved since; of a quadratic
+  // Scores at an anchor far off mostly tell how the parameters have moved since; with a quadratic
   // loss they still tell drift from none.
   if (model().quadratic() || !estimator_.laplace().anchor_is_far()) sums_.pass().conclude_scores();
   if (scan_.target_units_due()) return start_over();
@@ -255,7 +256,7 @@ void WindowLearner::start_over_if_lost() noexcept {
 }
 
 void WindowLearner::start_over() noexcept {
-  // Other units: memories in the old ones are worth nothing.
+  // The units are about to change, and memories in the old ones are worth nothing.
   if (memory_choice_ != nullptr && scan_.target_units_due()) {
     memory_choice_->forget();
     cursor_.weigh_by(memory_choice_->ages());

@@ -8,12 +8,12 @@
 
 namespace windhover {
 
-// What a pass came to.
+// The result of a pass.
 struct PassResult {
   double
       replaced;  // share of the window, by what rows count, that is new since the pass before ended
-  // A tenth of the window left the sums as wholes: chains stand, and have left draws, where rows
-  // have been that are gone.
+  // A tenth of the window left the sums as a whole: chains, and draws that they have left, are
+  // those of rows that are gone.
   bool outrun;
 };
 
@@ -35,19 +35,19 @@ class WindowSums {
   // way has summed has left, it begins again, but once only: a stream that does so again is one
   // that no pass can follow. true: the pass began again.
   bool remove_leaving(std::uint64_t head, std::uint64_t most, LearnerWorker& worker) noexcept;
-  // During a cold start: its passes sum what there is, and nothing is taken out.
+  // For a cold start, whose passes sum what there is: nothing is taken out.
   void skip_leaving(std::uint64_t head) noexcept;
-  // Up to `rows` rows that came since the pass ended join the sums, at the anchor they stand at.
-  // Whether there was one.
+  // Up to `rows` rows that came since the pass ended join the sums, at the anchor of the sums.
+  // Returns whether there was one.
   bool join(std::uint64_t rows, LearnerWorker& worker) noexcept;
 
   void begin_pass() noexcept { begin_pass(cursor_.head()); }
-  // The pass under way is complete, its sums take the place of those before. `moving`: the chains
-  // have draws that a stream may have outrun.
+  // The pass under way is complete: its sums replace those before. `moving`: the chains have draws
+  // that a stream may have outrun.
   PassResult complete_pass(bool moving) noexcept;
   // A cold start's passes are over: its sums hold the rows up to where the pass ended.
   void begin_after_cold_start() noexcept;
-  // Chains start from there.
+  // Chains start from where the pass ended.
   void mark_previous_end() noexcept { previous_end_ = pass_.end(); }
 
   bool exact() const noexcept { return state_ == State::kExact; }
@@ -55,16 +55,16 @@ class WindowSums {
   bool unbroken() const noexcept { return unbroken_; }
   bool unusable() const noexcept { return state_ == State::kUnusable; }
   void give_up() noexcept { state_ = State::kUnusable; }
-  // Equal rows that those of the window which the sums hold are worth: as many, where all count the
-  // same.
+  // How many equal rows the window's rows in the sums are worth: as many as they are, where all
+  // count the same.
   double worth() const noexcept;
-  // Rows of a large frame that take the place of others join the sums after those have left them:
-  // meanwhile the sums tell of fewer rows than the estimates do.
+  // Whether the sums have as many rows as the estimates: rows of a large frame join the sums after
+  // those that they replace have left them.
   bool filled() const noexcept;
   std::uint64_t joined() const noexcept { return joined_; }
   double tail_rows() const noexcept { return tail_rows_; }
 
-  // Passes that ended without a new row, since one came.
+  // How many passes ended since the last new row came.
   std::uint64_t quiet_passes() const noexcept { return quiet_passes_; }
   void stream_went_on() noexcept { quiet_passes_ = 0; }
 
@@ -86,7 +86,7 @@ class WindowSums {
 
   void outrun(std::uint64_t rows) noexcept;
   void begin_pass(std::uint64_t head) noexcept;
-  // What remove_leaving() says of a pass that has rows in it which have not been taken out.
+  // What remove_leaving() returns for a pass with rows that have left and were not taken out.
   bool follow_overtaken_pass(std::uint64_t head) noexcept;
   // Rows [first, end) leave sums whose newest row is `newest`. See AnchorSums::remove().
   bool take_out(AnchorSums& sums, std::uint64_t first, std::uint64_t end, std::uint64_t newest,

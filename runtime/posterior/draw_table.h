@@ -14,7 +14,7 @@
 
 namespace windhover {
 
-// Standard normals of a parameter, one a draw, some at a time.
+// Standard normals for a parameter, one a draw, made some at a time.
 class PriorNormals {
  public:
   PriorNormals(std::uint64_t seed, std::uint32_t parameter) noexcept
@@ -45,7 +45,7 @@ struct SharedDraws {
   static constexpr std::uint32_t kMostGroups = 64;
 
   bool any() const noexcept { return table != nullptr; }
-  // use(m, value) of each draw m of a parameter. `prior_sd` is that of the parameter.
+  // Calls use(m, value) for each draw m of a parameter. `prior_sd` is that of the parameter.
   template <typename Use>
   void for_each(std::uint32_t parameter, double prior_sd, const Use& use) const noexcept {
     PriorNormals normals(seed, parameter);
@@ -60,7 +60,7 @@ struct SharedDraws {
     }
   }
 
-  // One of them.
+  // One of these draws.
   double draw(std::uint32_t parameter, std::uint32_t m, double prior_sd) const noexcept {
     const float* numbers = group(parameter, m / chains);
     if (std::isnan(*numbers)) return prior_sd * PriorNormals(seed, parameter).at(m);
@@ -72,7 +72,7 @@ struct SharedDraws {
     return of(parameter) + std::size_t{groups[g]} * chains;
   }
 
-  // All draws of a parameter, which are wanted soon.
+  // Fetches all draws of a parameter, which are wanted soon.
   void prefetch(std::uint32_t parameter) const noexcept {
     constexpr std::size_t kLine = 64 / sizeof(float);
     for (std::size_t i = 0; i < stride; i += kLine) __builtin_prefetch(of(parameter) + i);
@@ -102,7 +102,7 @@ class DrawTable {
   std::size_t stride() const noexcept { return std::size_t{groups()} * chains_; }
   std::uint32_t count() const noexcept { return count_; }
 
-  // The groups from 0 on are what is served, and no parameter has met a row.
+  // Begins anew: the groups from 0 on are served, and no parameter has met a row.
   void reset() noexcept;
   // A group that is neither served nor held; -1: there is none. Call hold() for each snapshot that
   // somebody may read first.
@@ -110,13 +110,13 @@ class DrawTable {
   void hold(const SharedDraws& draws) noexcept;
   int free_group() const noexcept;
   float* group(std::uint32_t g) noexcept { return table_.data() + std::size_t{g} * chains_; }
-  // That group is served as the newest, and the oldest no longer, or the one that was the newest.
+  // Serves a group as the newest, in place of the oldest or of the one that was the newest.
   enum class InPlaceOf : std::uint8_t { kOldest, kNewest };
   void serve(std::uint32_t g, InPlaceOf leaves) noexcept;
 
   const SharedDraws& served() const noexcept { return served_; }
 
-  // The groups that are served, in their order; restored ones are the first.
+  // Shows the groups that are served, in their order; restored ones become the first.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:

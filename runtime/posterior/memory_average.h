@@ -29,8 +29,8 @@ class MemoryAverage {
   // What the posterior's own variance of a linear predictor counts for, beside that of B. REQUIRES:
   // the model has one linear predictor a row.
   void set_own(double share) noexcept { own_ = share; }
-  // REQUIRES: fewer columns than there may be at most. Both are to be filled: the column, and z of
-  // each draw.
+  // Adds a column. The caller fills both: the column, and z of each draw. REQUIRES: fewer columns
+  // than the most.
   struct Column {
     double* direction;
     double* normals;
@@ -54,11 +54,12 @@ class MemoryAverage {
   double wider(double sd, const double* x) const noexcept {
     return any() ? std::hypot(std::sqrt(own_) * sd, std::sqrt(variance(x))) : sd;
   }
-  // matrix += what so many linear predictors x . theta_a vary together, theta_a the a-th `columns`
-  // parameters. The lower triangle, column-major. Complexity O(rank x outputs x D).
+  // matrix += the covariance of so many linear predictors x . theta_a, theta_a the a-th `columns`
+  // parameters: the lower triangle, column-major. Complexity O(rank x outputs x D).
   void add_covariance(const double* x, std::uint32_t columns, std::uint32_t outputs,
                       double* matrix) const noexcept;
-  // values[m], x . theta of draw m less its mean, as of an answer. O(rank x (D + draws)).
+  // values[m], x . theta of the posterior's draw m less its mean, becomes that of the averaged
+  // answer. O(rank x (D + draws)).
   void add_draws(const double* x, double* values) const noexcept;
 
   void copy_from(const MemoryAverage& other) noexcept;

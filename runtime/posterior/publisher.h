@@ -34,13 +34,13 @@ class Publisher {
 
   Posterior& begin(const Estimator& estimator, const RetainedDraws& draws, Model& model,
                    const ScoreSeries& scores) noexcept;
-  // Everything becomes what it is in units of the rows (runtime/learning/units.h).
+  // Brings all numbers to units of the rows (runtime/learning/units.h), and publishes them.
   void end(Posterior& posterior, Estimator& estimator, Model& model) noexcept;
-  // The newest snapshot's numbers stand, as those of a learner that is warming up again.
+  // Publishes the newest snapshot's numbers again, as those of a learner that is warming up.
   void withdraw() noexcept;
 
-  // The newest snapshot, published anew by a visitor that restores, and its age: clocks start
-  // anywhere. Copies O(draws x D + D^2) numbers.
+  // Shows the newest snapshot, which a visitor that restores publishes anew, and its age: clocks
+  // start anywhere. Copies O(draws x D + D^2) numbers.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:

@@ -40,7 +40,7 @@ class RetainedDraws {
     next_ = 0;
   }
 
-  // The standard deviate number `index`, coloured to that covariance.
+  // Draws the standard deviate number `index`, coloured to that covariance.
   void gaussian_draw(const Factor& curvature, std::uint64_t seed, std::uint64_t index,
                      double* out) noexcept {
     windhover::fill_normals(seed, {index, 0, Purpose::kInitialDraw}, {out, dimension_});
@@ -61,7 +61,7 @@ class RetainedDraws {
     after.solve_root(deviations_, draws_, interlude);
   }
 
-  // Column-major draws x dimension, for this n.
+  // Copies the draws for this n, column-major draws x dimension.
   void copy_to(double* out, double n) const noexcept {
     const double scale = 1.0 / std::sqrt(n);
     for (std::size_t i = 0; i < static_cast<std::size_t>(dimension_) * draws_; ++i) {

@@ -56,7 +56,7 @@ double BinomialMixture::log_probability(double k) const noexcept {
   const bool failures = k > 0.5 * n;
   if (failures) k = n - k;
   const double m = failures ? -m_ : m_;
-  // Seen from the top, so that what is large cancels before it is summed.
+  // Terms are relative to the top, so that what is large cancels before it is summed.
   const double top = k > 0 ? std::log(k / (n - k)) : 0.0;
   const double spread_at_top = k > 0 ? log_spread(top) : 0.0;
   const auto log_likelihood = [&](double eta) {
@@ -72,7 +72,7 @@ double BinomialMixture::log_probability(double k) const noexcept {
   return constant + log_normal_expectation(k, m, s_, low, log_likelihood, slope, curvature);
 }
 
-// From where a normal of the spread of both lies on the scale of log-odds.
+// The search starts where a normal with the spread of both would be on the scale of log-odds.
 double BinomialMixture::quantile(const NormalLevel& level) const noexcept {
   const double information = trials_ * sigmoid(m_) * sigmoid(-m_);
   const double spread = std::sqrt(s_ * s_ + 1 / (information + 0.5));

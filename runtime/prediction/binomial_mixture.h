@@ -14,9 +14,9 @@ class BinomialMixture {
   double mean() const noexcept { return mean_; }
   double var_epistemic() const noexcept { return var_epistemic_; }  // of n p
   double var_aleatoric() const noexcept { return var_aleatoric_; }  // the rest of y's: n E[p (1-p)]
-  // P(y <= k); 0 for k < 0. k need not be an integer. To 1e-9; of 10^9 trials to 1e-6.
+  // P(y <= k); 0 for k < 0. k need not be an integer. Accurate to 1e-9, with 10^9 trials to 1e-6.
   double cdf(double k) const noexcept;
-  // log P(y = k), k = 0, 1, ... n. To 1e-8; of 10^9 trials to 1e-6.
+  // log P(y = k), k = 0, 1, ... n. Accurate to 1e-8, with 10^9 trials to 1e-6.
   double log_probability(double k) const noexcept;
   // The smallest k with cdf(k) >= p, p in (0, 1).
   double quantile(const NormalLevel& level) const noexcept;

@@ -39,7 +39,7 @@ ClassProbabilities::ClassProbabilities(Arena& arena, const ModelConfig& model) n
 
 void ClassProbabilities::begin(std::uint64_t seed) noexcept {
   fill_normals(seed, {0, 0, Purpose::kPredictive}, {normals_, kPairs * outputs_});
-  // Orthogonal columns of length sqrt(kPairs), by Gram and Schmidt.
+  // Makes the columns orthogonal and of length sqrt(kPairs), by Gram and Schmidt.
   for (std::uint32_t a = 0; a < outputs_; ++a) {
     VectorMap column(normals_ + a * kPairs, kPairs);
     for (std::uint32_t b = 0; b < a; ++b) {
@@ -51,7 +51,7 @@ void ClassProbabilities::begin(std::uint64_t seed) noexcept {
   }
 }
 
-// Centre and covariance root of the linear predictors at x.
+// Works out the centre and the covariance root of the linear predictors at x.
 void ClassProbabilities::colour(const Posterior& posterior, const double* x) noexcept {
   const double scale = posterior.variance_scale();
   const ConstVectorMap row(x, columns_);

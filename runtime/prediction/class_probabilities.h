@@ -22,10 +22,10 @@ class ClassProbabilities {
   // Takes memory, writes nothing; none when the model has no classes.
   ClassProbabilities(Arena& arena, const ModelConfig& model) noexcept;
 
-  // Before the rows of a request.
+  // Call it before the rows of a request.
   void begin(std::uint64_t seed) noexcept;
-  // x in transformed features, the intercept's 1 included; `outcome` may be null. Fills what is
-  // said of classes in `summary`. Complexity C D^2 + kDraws C^2.
+  // Fills in what `summary` says of classes. x is in transformed features, the intercept's 1
+  // included; `outcome` may be null. Complexity C D^2 + kDraws C^2.
   void predict(const Posterior& posterior, const double* x, double interval_probability,
                const double* outcome, PredictiveSummary& summary) noexcept;
 

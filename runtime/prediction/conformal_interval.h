@@ -59,7 +59,8 @@ double conformal_end(const NormalLevel& end, Quantile&& quantile) noexcept {
   return ConformalTail::through(quantile(before), quantile(last)).at(end.z);
 }
 
-// The probabilities of a prediction's classes; of two only that of class 1 is in the summary.
+// The probabilities of a prediction's classes; for two classes the summary has only that of class
+// 1.
 class ClassShares {
  public:
   explicit ClassShares(const PredictiveSummary& s) noexcept
@@ -68,7 +69,7 @@ class ClassShares {
   ClassShares(const ClassShares&) = delete;
   ClassShares& operator=(const ClassShares&) = delete;
 
-  // log of class c's share where each is taken to the same power; 1e-150 is as good as 0.
+  // log of class c's share where all shares are raised to the same power; 1e-150 is as good as 0.
   template <class Power>
   double tempered(std::size_t c, Power&& power) const noexcept {
     constexpr double kLeast = 1e-150;
@@ -93,8 +94,8 @@ class ClassShares {
     return normal_quantile(0.5 * (1 + std::clamp(before(c), 0.0, 1 - 2e-9)));
   }
 
-  // Bit c is set where class c belongs to the set up to the score `upper`; the most probable
-  // always.
+  // Bit c is set where class c belongs to the set up to the score `upper`; the most probable class
+  // always does.
   std::uint64_t set(double upper) const noexcept {
     std::uint64_t set = 0;
     for (std::size_t c = 0; c < shares_.size(); ++c) {

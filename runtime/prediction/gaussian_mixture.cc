@@ -27,8 +27,8 @@ double normal_log_density(double off, double variance) noexcept {
 }
 
 double normal_quantile(double p) noexcept {
-  // A rough start from the logistic approximation, then Newton steps on log-tails: the cdf is
-  // smooth and monotone, and from this start at most a handful are needed.
+  // The logistic approximation gives a rough start for Newton steps on log-tails: the cdf is smooth
+  // and monotone, and from this start at most a handful are needed.
   const double tail = std::min(p, 1 - p);
   double z = tail > 0.02 ? (std::log(p / (1 - p)) / 1.702) : 0.0;
   if (tail <= 0.02) {
@@ -51,7 +51,7 @@ double normal_quantile(double p) noexcept {
 StudentScale::StudentScale(double nu, double relative_sd) noexcept {
   // log p(v) of v = log(chi^2_nu / nu), up to a constant: nu/2 (v - e^v + 1), 0 at its mode v = 0.
   const auto log_density = [nu](double v) { return 0.5 * nu * (v - std::expm1(v)); };
-  // To where it has fallen by e^-40 on each side; the left one may be far away.
+  // The edges are where it has fallen by e^-40 on each side; the left one may be far away.
   constexpr double kFall = 40;
   const auto edge = [&](double outside) {
     double inside = 0;
@@ -106,7 +106,7 @@ GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersio
   for (std::size_t i = 0; i < components_; ++i) sd_[i] = std::sqrt(epistemic + scale * sd_[i]);
 }
 
-// By a trapezoidal rule over log noise: midpoints of equal probability know too little of the
+// Uses a trapezoidal rule over log noise: midpoints of equal probability know too little of the
 // tails.
 void GaussianMixture::spread_wide(double epistemic, double dispersion,
                                   double relative_sd) noexcept {

@@ -59,7 +59,7 @@ class GaussianMixture {
 
   double cdf(double y) const noexcept;
   double log_density(double y) const noexcept;
-  // Inversion of the cdf, by bracketed Newton steps to 1e-12 of the spread.
+  // Inverts the cdf, by bracketed Newton steps to 1e-12 of the spread.
   double quantile(const NormalLevel& level) const noexcept;
   double quantile(double p) const noexcept { return quantile(NormalLevel(p)); }
   // Continuous ranked probability score of outcome y (closed form).

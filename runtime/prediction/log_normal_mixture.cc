@@ -75,7 +75,7 @@ double LogNormalMixture::crps(double y) const noexcept {
       beyond += logarithm_.weight(j) / weights * normal_cdf(-sd * sd / both);
     }
     const double log_mean = m_ + 0.5 * sd * sd;
-    // A mean that no number holds: neither does the score.
+    // No double holds such a mean, nor the score.
     if (log_mean > kMostLogMean && z < sd) return 1e300;
     const double mean = exponential(log_mean);
     score += logarithm_.weight(i) / weights * (y * (2 * normal_cdf(z) - 1) + 2 * mean * beyond);

@@ -7,8 +7,8 @@
 
 namespace windhover {
 
-// The noise of log y: variance `dispersion`, learned up to relative_sd, as GaussianMixture has it.
-// What of it multiplies the moments of y.
+// What the noise of log y multiplies the moments of y by. Its variance is `dispersion`, learned up
+// to relative_sd, as in GaussianMixture.
 struct LogNormalNoise {
   LogNormalNoise() noexcept = default;  // none
   LogNormalNoise(double dispersion, double relative_sd) noexcept;
@@ -18,8 +18,8 @@ struct LogNormalNoise {
 };
 
 // y = e^(eta + noise), eta ~ N(m, s^2): mean and variances in closed form, at most 1e300. With an
-// uncertain variance of the noise, its discretised one (Student's t would have no mean). What is
-// said of probabilities needs y > 0 alone, however small or large.
+// uncertain variance of the noise, its discretised one (Student's t would have no mean).
+// Probabilities need only y > 0, however small or large.
 class LogNormalMixture {
  public:
   LogNormalMixture(double m, double s, double dispersion, double relative_sd,

@@ -29,7 +29,7 @@ namespace {
 // number of nodes.
 constexpr std::size_t kNodes = 64;
 
-// In units of the linear predictor's sd, over [-8, 8].
+// Nodes in units of the linear predictor's sd, over [-8, 8].
 struct NormalNodes {
   std::array<double, kNodes> z{};
   std::array<double, kNodes> weight{};
@@ -44,7 +44,7 @@ struct NormalNodes {
   }
 };
 
-// In units of the sigmoid, over [-28, 28].
+// Nodes in units of the sigmoid's argument, over [-28, 28].
 struct SigmoidNodes {
   std::array<double, kNodes> eta{};
   std::array<double, kNodes> slope{};  // of the sigmoid, times the spacing, as below
@@ -66,7 +66,7 @@ const NormalNodes& normal_nodes() noexcept {
   return nodes;
 }
 
-// Good to 1e-8 for s up to about 4: then the sigmoid is too steep for these nodes.
+// Accurate to 1e-8 for s up to about 4: beyond, the sigmoid is too steep for these nodes.
 LogitNormalMoments narrow_moments(double m, double s) noexcept {
   const NormalNodes& nodes = normal_nodes();
   std::array<double, 4> sums;
@@ -74,7 +74,8 @@ LogitNormalMoments narrow_moments(double m, double s) noexcept {
   return {sums[0], sums[1], sums[2], sums[3]};
 }
 
-// By parts, for s above: E f(eta) = integral of f'(t) P(eta > t) for f that rises from 0 to 1.
+// Integrates by parts, for larger s: E f(eta) = integral of f'(t) P(eta > t) for f that rises from
+// 0 to 1.
 LogitNormalMoments wide_moments(double m, double s) noexcept {
   static const SigmoidNodes nodes;
   LogitNormalMoments moments;

@@ -18,7 +18,7 @@ struct LogitNormalMoments {
 };
 LogitNormalMoments logit_normal_moments(double m, double s) noexcept;
 
-// log E sigmoid(eta), where the expectation itself would underflow.
+// log E sigmoid(eta), also where the expectation itself would underflow.
 double log_expected_sigmoid(double m, double s) noexcept;
 
 }  // namespace windhover

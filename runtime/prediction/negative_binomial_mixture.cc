@@ -63,7 +63,7 @@ double NegativeBinomialMixture::log_probability(double k) const noexcept {
   return constant + log_normal_expectation(k, m_, s_, low, log_likelihood, slope, curvature);
 }
 
-// From where the quantile of a Gamma variable of the same mean and about the same spread lies
+// The search starts at the quantile of a Gamma variable of the same mean and about the same spread
 // (Wilson and Hilferty 1931).
 double NegativeBinomialMixture::quantile(const NormalLevel& level) const noexcept {
   const double rate = std::exp(std::clamp(m_, -kMostLogMean, kMostLogMean));

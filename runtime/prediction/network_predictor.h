@@ -14,7 +14,7 @@
 
 namespace windhover {
 
-// One reader's. One thread. Memory D + draws x outputs.
+// Belongs to one reader. One thread. Memory D + draws x outputs.
 class NetworkPredictor {
  public:
   // Takes memory, writes nothing; none when the model is no network.
@@ -26,7 +26,7 @@ class NetworkPredictor {
   void predict(const Posterior& posterior, const double* x, const PredictRequest& request,
                const ConformalBounds& conformal, const double* outcome, double* deviations,
                PredictiveSummary& summary) noexcept;
-  // The same of y where the draws' linear predictors are known; not of classes.
+  // The same for a y that is no class, where the draws' linear predictors are known.
   void answer_given(std::span<const double> linear_predictors, double dispersion,
                     const PredictRequest& request, const double* outcome,
                     PredictiveSummary& summary) noexcept;

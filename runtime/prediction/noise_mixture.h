@@ -24,7 +24,7 @@ struct NoiseMixture {
     return sum;
   }
 
-  // The same in fewer numbers, for whoever keeps an answer.
+  // The same in fewer numbers, for those who keep an answer.
   static constexpr std::size_t kNumbers = 2 * kMost;
   void write(double* to) const noexcept {
     std::ranges::copy(variance, to);

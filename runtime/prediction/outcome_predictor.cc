@@ -24,7 +24,7 @@ void score(const Distribution& y, const PredictRequest& r, std::size_t row,
 
 }  // namespace
 
-// What any distribution of y with a quantile() and a cdf() can say.
+// Fills in what any distribution of y with a quantile() and a cdf() can say.
 template <class Distribution>
 void OutcomePredictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
                                       PredictiveSummary& s) const noexcept {

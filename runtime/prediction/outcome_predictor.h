@@ -30,7 +30,7 @@ class OutcomePredictor {
   explicit OutcomePredictor(const ModelConfig& model) noexcept
       : degrees_of_freedom_(model.degrees_of_freedom) {}
 
-  // The question at hand. `conformal`: where conformal intervals of the probability asked for end.
+  // Takes a question. `conformal`: where conformal intervals of the probability asked for end.
   void ask(const PredictRequest& request, const ConformalBounds& conformal) noexcept {
     const auto set = [](NormalLevel& level, double probability) {
       if (level.p != probability) level = NormalLevel(probability);
@@ -43,7 +43,8 @@ class OutcomePredictor {
     conformal_ = conformal;
     conformal_levels_ = {NormalLevel::at(conformal.lower), NormalLevel::at(conformal.upper)};
   }
-  // The posterior at hand, or the row. `mixture`: in place of the spread where there is any.
+  // Sets the noise of the posterior, or of the row. `mixture` replaces the spread where there is
+  // any.
   void set_noise(Response response, const Noise& noise, const NoiseMixture& mixture) noexcept {
     noise_ = noise;
     mixture_ = mixture;
@@ -79,7 +80,7 @@ class OutcomePredictor {
   double expected(Response response, double linear_predictor) const noexcept;
 
  private:
-  // How far a learned scale of Student's t may be off, for the posterior at hand.
+  // How far a learned scale of Student's t may be off, for the posterior in use.
   struct StudentNoise {
     StudentScale scale;
     double relative_sd = -1;  // that it was computed for

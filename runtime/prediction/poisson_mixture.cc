@@ -17,7 +17,7 @@ double log_gamma_kernel(double shape, double x) noexcept {
   return shape * std::log(x) - x - log_gamma(shape);
 }
 
-// Expectation of f(z), z ~ N(0, 1), by a trapezoidal rule; f varies no faster than z.
+// The expectation of f(z), z ~ N(0, 1), by a trapezoidal rule. REQUIRES: f varies no faster than z.
 template <class F>
 double normal_expectation(F&& f) noexcept {
   constexpr int kHalf = 13;
@@ -36,7 +36,7 @@ double normal_expectation(F&& f) noexcept {
 }  // namespace
 
 double log_gamma(double x) noexcept {
-  // Up to where Stirling's series has 15 digits.
+  // Shifts the argument to where Stirling's series has 15 digits.
   double shift = 1;
   while (x < 12) shift *= x++;
   const double y = 1 / (x * x);
@@ -132,7 +132,8 @@ double PoissonMixture::log_probability(double k) const noexcept {
 }
 
 double PoissonMixture::quantile(const NormalLevel& level) const noexcept {
-  // About where the quantile of a normal of the same location and spread lies, on the log scale.
+  // The search starts at about the quantile of a normal of the same location and spread, on the log
+  // scale.
   const double rate = std::exp(std::clamp(m_, -kMostLogMean, kMostLogMean));
   const double z = level.z;
   const double guess =

@@ -19,10 +19,11 @@ class PoissonMixture {
 
   double mean() const noexcept { return mean_; }                    // also the aleatoric variance
   double var_epistemic() const noexcept { return var_epistemic_; }  // of exp(eta)
-  // P(y <= k); 0 for k < 0. k need not be an integer. To 1e-9 for k up to 10^4, to 1e-5 beyond.
+  // P(y <= k); 0 for k < 0. k need not be an integer. Accurate to 1e-9 for k up to 10^4, to 1e-5
+  // beyond.
   double cdf(double k) const noexcept;
-  // log P(y = k), k = 0, 1, ... However small, to 1e-8 for k up to 10^7; beyond, terms of k log k
-  // cancel, and from 10^12 on hundredths are lost.
+  // log P(y = k), k = 0, 1, ..., however small. Accurate to 1e-8 for k up to 10^7; beyond, terms of
+  // k log k cancel, and from 10^12 on hundredths are lost.
   double log_probability(double k) const noexcept;
   // The smallest k with cdf(k) >= p, p in (0, 1).
   double quantile(const NormalLevel& level) const noexcept;

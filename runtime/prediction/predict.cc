@@ -15,7 +15,7 @@ namespace windhover {
 
 namespace {
 
-// Nothing of an earlier answer is left: of classes it had filled the first `classes`.
+// Clears all of an earlier answer, which had filled the first `classes` classes.
 void clear(PredictiveSummary& s) noexcept {
   static_assert(std::is_trivially_copyable_v<PredictiveSummary>);
   const std::size_t classes = std::min<std::size_t>(s.classes, kMaxClasses);
@@ -26,14 +26,14 @@ void clear(PredictiveSummary& s) noexcept {
   std::memcpy(static_cast<void*>(&s), &kEmpty, offsetof(PredictiveSummary, probs));
 }
 
-// A group's draws of one parameter times x: so many, or `chains` where that is not known before.
+// Adds a group's draws of one parameter times x: kChains of them, or `chains` where that is 0.
 template <std::uint32_t kChains>
 void add_group(const float* numbers, std::uint32_t chains, double x, double* values) noexcept {
   const std::uint32_t count = kChains > 0 ? kChains : chains;
   for (std::uint32_t c = 0; c < count; ++c) values[c] += x * double{numbers[c]};
 }
 
-// All draws of one parameter times x.
+// Adds all draws of one parameter times x.
 void add_draws(const SharedDraws& draws, std::uint32_t parameter, double x, double prior_sd,
                double* values) noexcept {
   PriorNormals normals(draws.seed, parameter);
@@ -100,7 +100,7 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
   if (model_.intercept) x[features] = 1.0;
 }
 
-// What the rows of a request share.
+// Works out what the rows of a request share.
 void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
                       const PredictRequest& r, const ConformalBounds& conformal) noexcept {
   outcome_.ask(r, conformal);
@@ -147,7 +147,7 @@ void Predictor::end(Response response, const PredictRequest& request,
   if (request.rows > 1 && response != Response::kCategorical) comparison_.end(request, summaries);
 }
 
-// A row that has been answered.
+// Finishes a row that has been answered.
 void Predictor::finish(Response response, const PredictRequest& request, std::size_t row,
                        PredictiveSummary& s) noexcept {
   if (!request.keys.empty()) note_given(response, row, s);
@@ -184,7 +184,7 @@ double Predictor::unknown_share(Response response, const PredictiveSummary& s) c
   return share >= 0 ? std::min(share, 1.0) : 1.0;
 }
 
-// Their log-variances are normal as well, of parameters that come before the mean's.
+// Their log-variances are normal too; the parameters of these come before those of the mean.
 void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
   constexpr double kMostLog = 690;
   const std::size_t columns = model_.columns();
@@ -207,7 +207,7 @@ void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
   }
 }
 
-// The rows of one block, whose x are loaded.
+// Predicts the rows of one block, whose x are loaded.
 void Predictor::predict_linear(const Posterior& p, Response response, const PredictRequest& request,
                                std::size_t first, std::size_t count,
                                std::span<PredictiveSummary> summaries) noexcept {

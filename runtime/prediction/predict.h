@@ -48,10 +48,10 @@ class Predictor {
   std::span<const double> given(std::size_t row) const noexcept {
     return given_.subspan(row * given_numbers_, given_numbers_);
   }
-  // Says again of y what was said when those numbers were: the outcome, the quantiles and the
-  // thresholds of a request of one row, whose x is not looked at. To rounding; of softmax and of
-  // networks of classes where the probability of the outcome is above 1e-300. Of what is not said
-  // of y by an outcome, a quantile or a threshold, classes' probabilities alone mean anything.
+  // Says again, to rounding, what was said of y when these numbers were kept: for the outcome, the
+  // quantiles and the thresholds of a request of one row, whose x is not looked at. With softmax
+  // and networks of classes this holds where the probability of the outcome is above 1e-300. Of all
+  // else in the summary only the probabilities of classes mean anything.
   void answer_given(Response response, std::span<const double> given, const PredictRequest& request,
                     PredictiveSummary& summary) noexcept;
   // out <- how the linear predictor of the row answered last goes with z, where theta = mean + B z
@@ -59,8 +59,8 @@ class Predictor {
   // no shared draws. As many numbers as z has of such a model, none of others. O(memories x D).
   void direction(const Posterior& posterior, std::span<double> out) const noexcept;
   static std::size_t directions(const EngineConfig& config, std::uint32_t memories) noexcept;
-  // What the row answered last had been told, a request of its own, with another normal linear
-  // predictor, which is in `summary`.
+  // Says what the row answered last would have been told, as a request of its own, with another
+  // normal linear predictor, which is in `summary`.
   void answer_at(Response response, const PredictRequest& request,
                  PredictiveSummary& summary) const noexcept {
     outcome_.predict(response, request, 0, summary);
@@ -69,7 +69,7 @@ class Predictor {
   // posterior does not know: how far rows that it predicts depend on one another. Where y's
   // logarithm is normal, the share of the logarithm's variance. 0 to 1.
   double unknown_share(Response response, const PredictiveSummary& summary) const noexcept;
-  // All of that at once.
+  // Answers a whole request at once.
   void predict(const Posterior& posterior, Response response, std::uint64_t seed,
                const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept {
     begin(posterior, response, seed, request);
@@ -78,7 +78,8 @@ class Predictor {
   }
 
  private:
-  // Rows at a time: a factor too large for the caches is then read once for so many.
+  // How many rows are taken at a time: a factor too large for the caches is then read once for so
+  // many.
   static constexpr std::size_t kBlock = 32;
 
   void note_given(Response response, std::size_t row, const PredictiveSummary& summary) noexcept;

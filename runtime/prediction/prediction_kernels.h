@@ -16,7 +16,7 @@ struct PredictionKernels {
   // Where a value is above `best`, it takes its place and `winner` becomes `candidate`.
   void (*keep_best)(const double* values, std::size_t count, double candidate, double* best,
                     double* winner);
-  // Sum of best - values.
+  // The sum of best - values.
   double (*shortfall)(const double* best, const double* values, std::size_t count);
   // Sums over i of weight_i f(m + s z_i): of p = the sigmoid, of 1 - p, of p (1 - p), and of the
   // entropy of a coin of probability p, to about 1e-15; `sums` holds the four. count is a multiple

@@ -56,7 +56,7 @@ const char* to_string(Horizon horizon) noexcept;
 struct Provenance {
   std::uint64_t snapshot_id = 0;  // 1, 2, ... within the life of an engine
   std::uint64_t sequence = 0;     // all observations below it are in the answer
-  // Observations taken in when the snapshot was made. Of those accepted a few may wait, at most a
+  // Observations taken in when the snapshot was made. A few of those accepted may wait, at most a
   // quarter of the window, while chains move.
   std::uint64_t n_seen = 0;
   // Observations that the posterior is worth: min(n_seen, N), fewer while rows are joining it.
@@ -67,8 +67,8 @@ struct Provenance {
   Horizon horizon = Horizon::kWindow;  // which observations n_eff counts
   PosteriorStatus status = PosteriorStatus::kWarmingUp;
   StatusReason reason = StatusReason::kFewDraws;
-  // What `sequence` has to come to after a restart (EngineProgress::set_recovery_target); 0: it
-  // has. It is of the moment of the answer, not of the snapshot.
+  // What `sequence` has to reach after a restart (EngineProgress::set_recovery_target); 0: it has.
+  // This is as of the moment of the answer, not of the snapshot.
   std::uint64_t recovery_target = 0;
   double ess_bulk = 0;  // smallest over the parameters, of the chains so far
   double ess_tail = 0;  // likewise, of the outer 5 % on either side
@@ -116,7 +116,7 @@ struct Provenance {
   // Share of the outcomes lately within their 90 % intervals, each predicted before it was learned
   // from (about the last 1,000 rows scored); of several classes, within sets. NaN: nobody scores.
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
-  // Likewise of conformal intervals, and of conformal sets of classes. NaN: nobody scores.
+  // The same for conformal intervals, and for conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // The noise of the rows that the posterior stands on. Linear, student-t (squared scale): of y;
   // log-normal: of log y. With an adaptive horizon answers mix what several memories have learned
@@ -166,8 +166,8 @@ inline double trials_of(const PredictRequest& request, std::size_t row) noexcept
 // their quantiles are counts. Unused fields are 0.
 struct PredictiveSummary {
   static_assert(kMaxClasses <= 64, "conformal_set has a bit a class");
-  // With the row's offset; classification, binomial: the log-odds; other counts, log-normal: of a
-  // logarithm
+  // The linear predictor, with the row's offset: classification, binomial: the log-odds; other
+  // counts, log-normal: a logarithm.
   double linpred_mean = 0;
   double linpred_sd = 0;
   double epred_mean = 0;
@@ -195,8 +195,8 @@ struct PredictiveSummary {
   double conformal_lower = std::numeric_limits<double>::quiet_NaN();  // regression: of y
   double conformal_upper = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t conformal_set = 0;  // classification: bit c is set where class c belongs to it
-  // 1 less what the model itself gives that interval or set: of a number 1 - interval_probability
-  // where it is right.
+  // 1 less the probability that the model itself gives that interval or set: for a number it is 1 -
+  // interval_probability where the model is right.
   double conformal_alpha = std::numeric_limits<double>::quiet_NaN();
   PendingKey pending = PendingKey::kNone;  // what became of its key
   // Softmax: of each class the mean, sd and equal-tailed interval of its probability. Of the fields
@@ -227,7 +227,7 @@ struct ParameterSummary {
   double mcse_mean = 0;  // Monte Carlo standard error of the chains' mean; `mean` is not theirs
   double autocorrelation_time = 0;  // of one chain, in steps; NaN without a window
   double prior_precision = 0;       // given or learned; 1 / variance in the same units
-  // What has moved: how much larger the newest tenth of the window would have this parameter, in
+  // The drift of this parameter: how much larger the newest tenth of the window would have it, in
   // standard deviations of that difference. Provenance::drift_score is the largest but for the
   // sign. NaN where that is. An intercept is the one where features are at their shift.
   double drift_score = std::numeric_limits<double>::quiet_NaN();

@@ -17,7 +17,7 @@ class RequestCheck {
  public:
   explicit RequestCheck(const EngineConfig& config) noexcept;
 
-  // Is the request well formed for this model? Nothing else is judged later. kUnsupported:
+  // Whether the request is well formed for this model; nothing else is judged later. kUnsupported:
   // quantiles, thresholds and Thompson draws of a class number.
   Status check(const PredictRequest& request) const noexcept;
   // That part of it which the rows, their offsets and their keys must pass to be kept with their

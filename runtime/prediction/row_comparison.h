@@ -21,7 +21,7 @@ class RowComparison {
   // Takes memory, writes nothing.
   RowComparison(Arena& arena, const EngineConfig& config) noexcept;
 
-  // Before the rows of a request.
+  // Call it before the rows of a request.
   void begin(std::uint64_t seed, const PredictRequest& request) noexcept;
   // Where the linear predictors of a row and of those after it are written, less their means, a
   // draw after another.
@@ -31,7 +31,8 @@ class RowComparison {
   // draw (thompson_id), and whether it is the best yet. `outcome`: of the question at hand.
   void add(Response response, const OutcomePredictor& outcome, const PredictRequest& request,
            std::size_t row, PredictiveSummary& summary) noexcept;
-  // Which of several rows is best, and what choosing another costs. REQUIRES: all have been added.
+  // Says which of several rows is best, and what choosing another costs. REQUIRES: all have been
+  // added.
   void end(const PredictRequest& request, std::span<PredictiveSummary> summaries) noexcept;
 
  private:

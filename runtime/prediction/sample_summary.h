@@ -13,7 +13,7 @@ struct SampleMoments {
   double variance = 0;  // with count - 1
 };
 
-// count >= 2, as in all here.
+// REQUIRES, here and below: count >= 2.
 inline SampleMoments sample_moments(const double* values, std::size_t count) noexcept {
   SampleMoments m;
   for (std::size_t i = 0; i < count; ++i) m.mean += values[i];
@@ -25,7 +25,7 @@ inline SampleMoments sample_moments(const double* values, std::size_t count) noe
   return m;
 }
 
-// Between neighbours of sorted values.
+// The quantile by linear interpolation between neighbours of sorted values.
 inline double sample_quantile(const double* sorted, std::size_t count, double p) noexcept {
   const double position = p * static_cast<double>(count - 1);
   const auto low = std::min(static_cast<std::size_t>(position), count - 2);

@@ -13,7 +13,7 @@ namespace windhover {
 // independent rows.
 class RecentEvidence {
  public:
-  // The most that speaks for one, with this outcome.
+  // Adds an outcome. Returns the evidence for the alternative that has most.
   double add(const OutcomeRatios& ratios) noexcept;
 
   static constexpr double kLittle = 3;  // an alternative e^3 times as likely
@@ -34,7 +34,7 @@ class CalibrationCheck {
 
   void add(const OutcomeRatios& ratios) noexcept;
 
-  // From the alarm on until little speaks for it any more.
+  // True from the alarm on until little speaks for any alternative.
   bool failing() const noexcept { return failing_.load(std::memory_order_relaxed); }
 
  private:

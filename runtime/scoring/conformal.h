@@ -69,7 +69,7 @@ class Conformal {
     return bounds(bounds(), probability);
   }
 
-  // The writer's thread.
+  // For the writer's thread.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
@@ -83,7 +83,7 @@ class Conformal {
   static constexpr double kBeyondMiddle = 1;
 
   using End = std::atomic<double>;
-  // `outside` of the outcomes of a take passed it; `share` of them may.
+  // Where an end moves when a share `outside` of a take's outcomes passed it, and `share` may.
   static double moved(double end, double rate, double outside, double share,
                       double outwards) noexcept;
 

@@ -19,7 +19,7 @@ void OutcomeFilter::begin() noexcept {
   shift_ = growth_ = 0;
 }
 
-// Not before the next row: most posteriors that follow a stream judge one take of few rows.
+// This is left until the next row: most posteriors that follow a stream judge one take of few rows.
 void OutcomeFilter::take_in() noexcept {
   if (shift_ == 0 && growth_ == 0) return;
   const std::size_t n = mean_.size();
@@ -54,8 +54,8 @@ OutcomeFilter::LinearPredictor OutcomeFilter::look() noexcept {
 }
 
 void OutcomeFilter::tell(const Outcome& outcome) noexcept {
-  // What it would be as an observation of the linear predictor: of no precision, where it says that
-  // less is known than before, as what is far off does under heavy tails.
+  // The outcome as an observation of the linear predictor. It has no precision where it says that
+  // less is known than before, as an outcome far off does under heavy tails.
   const double precision = -outcome.curvature / (1 + outcome.curvature * variance_);
   if (!(precision >= 0) || !std::isfinite(outcome.slope + precision)) return;
   const double counted = outcome.weight * precision;

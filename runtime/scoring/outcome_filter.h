@@ -21,15 +21,15 @@ namespace windhover {
 // n^2 + 3 n doubles for n numbers z. Makes no heap call.
 class OutcomeFilter {
  public:
-  // n numbers z; of none nothing may be asked.
+  // `n` is the size of z; with 0 only any() may be called.
   OutcomeFilter(Arena& arena, std::size_t n) noexcept;
 
   bool any() const noexcept { return !mean_.empty(); }
 
-  // Nothing has been told.
+  // Begins anew: nothing has been told.
   void begin() noexcept;
 
-  // A row, by how its linear predictor goes with z: x^T B. n numbers, to be filled before look().
+  // How a row's linear predictor depends on z: x^T B, n numbers, to be filled in before look().
   std::span<double> direction() noexcept { return direction_; }
   // What is known of x^T B z. O(n^2), and where nothing has been told O(n).
   struct LinearPredictor {
@@ -37,9 +37,9 @@ class OutcomeFilter {
     double variance;
   };
   LinearPredictor look() noexcept;
-  // The outcome of the row last looked at, by the derivatives of the logarithm of its probability
-  // when that mean is moved, which say what z is given it (Stein 1981). `weight`: what the row
-  // counts as.
+  // Tells the outcome of the row last looked at, by the derivatives of the logarithm of its
+  // probability when that mean is moved: these determine z given the outcome (Stein 1981).
+  // `weight`: what the row counts as.
   struct Outcome {
     double slope;
     double curvature;

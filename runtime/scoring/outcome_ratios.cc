@@ -15,7 +15,7 @@ constexpr std::array kIntervals = {Interval{0.5, 0.46, 0.2},  Interval{0.5, 0.46
                                    Interval{0.5, 0.54, 0.65}, Interval{0.5, 0.54, 0.85},
                                    Interval{0.9, 0.87, 0.6},  Interval{0.9, 0.87, 0.78},
                                    Interval{0.9, 0.93, 0.975}};
-// No row alone says more, in nats: a ratio that is cut off stays below what chance allows.
+// The most that one row says, in nats: a ratio that is cut off stays below what chance allows.
 constexpr double kMost = 2;
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace windhover {
 
-// What the outcome of a row that has been predicted goes into; each into what those before it do.
+// What the outcome of a predicted row is used for; each value includes the uses of those before it.
 enum class OutcomeUse : std::uint8_t {
   kNothing,    // there were no units of y yet: the answer says nothing
   kScores,     // the posterior was warming up, which promises nothing
@@ -29,7 +29,7 @@ class JudgedRows {
     const std::uint64_t most = std::max<std::uint64_t>(1, n_eff / 4);
     return n_seen == n_seen_ ? most - std::min(most, rows_) : most;
   }
-  // One does, and how many have now. REQUIRES: left() > 0.
+  // Counts a row that judges it, and returns how many have. REQUIRES: left() > 0.
   std::uint64_t add(std::uint64_t n_seen) noexcept {
     rows_ = n_seen == n_seen_ ? rows_ + 1 : 1;
     n_seen_ = n_seen;

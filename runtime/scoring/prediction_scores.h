@@ -27,14 +27,14 @@ struct ScoreMeans {
   // probability integral transforms, flat when the predictions are honest. Of several classes from
   // the middle on, by the sets of the most probable ones. NaN where there are none.
   std::array<double, kPitBins> pit{};
-  // As coverage, of conformal intervals and sets (conformal.h).
+  // The same for conformal intervals and sets (conformal.h).
   std::array<double, kScoredIntervals.size()> conformal_coverage{};
   // How large those of 90 % were. Numbers and counts: the width in normal scores over that of the
   // model's own, 1 where that is right. Classes: how many a set has. NaN: none yet.
   double conformal_size = 0;
 };
 
-// Over memories of 1,000 and 10,000 rows, and over all.
+// Scores over memories of 1,000 and 10,000 rows, and over all.
 struct PredictionScores {
   static constexpr std::array<std::uint64_t, 3> kMemories = {1'000, 10'000, 0};
   static constexpr std::size_t kServed = 1;  // the one to show where there is room for one

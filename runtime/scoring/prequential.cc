@@ -24,7 +24,7 @@ double even_number(std::uint64_t n, double step) noexcept {
   return product - std::floor(product);
 }
 
-// What a forecast that knows no x is told of a row beside y.
+// What the reference forecast, which knows no x, is told of a row beside y.
 double known_of(const RowLayout& layout, const double* row) noexcept {
   return layout.has_trials() ? layout.trials(row) : layout.offset(row);
 }
@@ -64,7 +64,7 @@ OutcomeUse Prequential::use_of(const Posterior& posterior) const noexcept {
                                                                     : OutcomeUse::kCheck;
 }
 
-// How many of so many rows there is time for.
+// How many of `rows` rows there is time to score.
 std::uint64_t Prequential::affordable(std::uint64_t rows) noexcept {
   const std::int64_t now_ns = clock_.now_ns();
   if (looked_ns_ != 0) {
@@ -94,7 +94,7 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
   Answer now = {posterior, nullptr, conformal_.bounds(), use_of(*posterior)};
   if (now.use == OutcomeUse::kNothing) return note_unscored(first, head);
   const std::uint64_t count = affordable(rows);
-  // Those that judge it are of all of a piece, which may be sorted or come in turns.
+  // The rows that judge it are spread over all of a piece, which may be sorted or come in turns.
   const bool judges = now.use == OutcomeUse::kCheck;
   const double share = static_cast<double>(judged_.left(of.n_seen, of.n_eff)) /
                        static_cast<double>(std::max<std::uint64_t>(count, 1));
@@ -132,7 +132,8 @@ double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
     case Response::kZeroInflatedCount:
       return std::clamp(s.pit - tie * probability, 0.0, 1.0);
     case Response::kCategorical: {
-      // From the middle outwards: its central intervals are the sets of the most probable classes.
+      // Classes count from the middle outwards: the central intervals are the sets of the most
+      // probable classes.
       const double before = ClassShares(s).before(static_cast<std::size_t>(y));
       return 0.5 + 0.5 * std::clamp(before + tie * probability, 0.0, 1.0);
     }

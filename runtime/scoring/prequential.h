@@ -30,10 +30,11 @@ namespace windhover {
 class Prequential {
  public:
   static constexpr double kShare = 0.05;
-  // What is worse counts as this, in nats: one impossible row must not be all that is seen.
+  // A log score that is worse counts as this, in nats: one impossible row must not be all that is
+  // seen.
   static constexpr double kWorst = -1'000;
 
-  // `memories` that answers are averaged over, at most. `labels` may be null. `recovered`: rows
+  // `memories`: the most that answers are averaged over. `labels` may be null. `recovered`: rows
   // below it were predicted before a restart. All outlive it.
   Prequential(Arena& arena, const EngineConfig& config, std::uint32_t memories,
               const Window& window, const Model* model, Snapshots<Posterior>& snapshots,
@@ -41,13 +42,13 @@ class Prequential {
               const std::atomic<std::uint64_t>& recovered) noexcept;
   void reset() noexcept;
 
-  // Rows [first, head) of the window are about to be taken in. One that was asked about before its
-  // outcome came is scored by the answer of then.
+  // Scores rows [first, head) of the window, which are about to be taken in. One that was asked
+  // about before its outcome came is scored by the answer given then.
   void score(std::uint64_t first, std::uint64_t head) noexcept;
 
-  // What outlives a restart: where conformal intervals end.
+  // Shows what outlives a restart: where conformal intervals end.
   void visit_state(StateVisitor& visitor) noexcept { conformal_.visit_state(visitor); }
-  // The same of one that has not begun.
+  // The same for one that has not begun.
   static void visit_none(StateVisitor& visitor) noexcept {
     Conformal(Conformal::Ends::kTogether).visit_state(visitor);
   }
@@ -58,7 +59,7 @@ class Prequential {
   double recent_conformal_coverage() const noexcept;  // likewise
   bool failing() const noexcept { return given_others_.failing() || as_served_.failing(); }
   bool borne_out() const noexcept { return borne_out_.yes(); }
-  // What an answer from this posterior is good for, however many it has given.
+  // What an answer from this posterior may be used for, however many it has given.
   OutcomeUse use_of(const Posterior& posterior) const noexcept;
   // Where conformal intervals end.
   Conformal::Bounds conformal() const noexcept { return conformal_.bounds(); }
@@ -67,7 +68,7 @@ class Prequential {
   static constexpr std::int64_t kMostNs = 5'000'000;  // saved up
   static constexpr std::uint64_t kRowsATime = 8;      // between two looks at the clock
 
-  // An answer: that of a posterior, or one that was given before.
+  // An answer of a posterior, or one that was given before.
   struct Answer {
     const Posterior* posterior;
     const GivenAnswer* given;
@@ -106,7 +107,8 @@ class Prequential {
   Predictor predictor_;
   ReferenceForecast reference_;
   std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
-  // Outcomes each given those before it; a posterior's as one; and each by itself.
+  // Three checks: of outcomes each given those before it, of a posterior's outcomes as one, and of
+  // each by itself.
   CalibrationCheck given_others_;
   CalibrationCheck as_served_;
   BorneOut borne_out_;

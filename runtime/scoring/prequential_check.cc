@@ -12,7 +12,7 @@ void Prequential::judge(const Answer& answer, const PredictRequest& asked,
   const double y = asked.outcomes[0];
   OutcomeRatios one = ratios(summary, y, reference);
   if (answer.use == OutcomeUse::kCheck) borne_out_.add(one);
-  // Those that the reference has learned from since are no part of what a posterior stands on.
+  // The posterior does not stand on rows that the reference has learned from since.
   OutcomeRatios alone = one;
   alone[kReferenceAlternative] = 1;
   if (answer.given == nullptr) {
@@ -31,7 +31,7 @@ void Prequential::judge(const Answer& answer, const PredictRequest& asked,
   if (answer.use == OutcomeUse::kCheck) given_others_.add(one);
 }
 
-// Given the outcomes that have judged the same posterior before.
+// The ratios of an outcome, given those that have judged the same posterior before.
 OutcomeRatios Prequential::given_others(const Posterior& posterior, const PredictRequest& asked,
                                         const PredictiveSummary& summary, double reference,
                                         double weight) noexcept {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t k90 = 2;
 static_assert(kScoredIntervals[k90] == 0.90);
 
-// Scores -6, -5, 5 and 6.
+// The probabilities at the scores -6, -5, 5 and 6.
 const std::array<double, 4>& tail_probabilities() noexcept {
   static const std::array<double, 4> probabilities = {
       normal_cdf(-ConformalTail::kLast), normal_cdf(-ConformalTail::kBefore),
@@ -62,7 +62,7 @@ void Prequential::score_conformal(const Answer& answer, const PredictRequest& as
   score.conformal_size = has_classes(model_->response())
                              ? std::popcount(ClassShares(summary).set(upper))
                              : (upper - lower) / (2 * normal_quantile(0.95));
-  // What is warming up says nothing of how good predictions will be.
+  // A learner that is warming up says nothing of how good predictions will be.
   if (answer.use >= OutcomeUse::kConformal) conformal_.add(y);
 }
 

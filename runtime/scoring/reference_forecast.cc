@@ -24,7 +24,7 @@ void ReferenceForecast::reset() noexcept {
   rows_ = mean_ = variance_ = exposure_ = squared_exposure_ = 0;
 }
 
-// With half a row of each class beforehand, so that one that was never seen is possible (Jeffreys).
+// Each class has half a row beforehand, so that one that was never seen is possible (Jeffreys).
 double ReferenceForecast::class_probability(std::size_t label) const noexcept {
   const double beforehand = 0.5;
   const double all = rows_ + beforehand * static_cast<double>(classes_.size());

@@ -14,15 +14,15 @@ namespace windhover {
 struct RowScore {
   double log_score = 0;  // log p(y | x) of the posterior predictive; nats
   double reference = 0;  // the same of who knows nothing of x
-  // Probability integral transform, uniform when the predictions are honest; of several classes
-  // from 1/2 on, by the sets of the most probable ones; below 0: there is none
+  // Probability integral transform, uniform when the predictions are honest. With several classes
+  // it starts at 1/2, by the sets of the most probable ones. Below 0: there is none.
   double pit = -1;
   // Whether the conformal intervals that were served hold the outcome.
   std::array<bool, kScoredIntervals.size()> conformal{};
   double conformal_size = -1;  // below 0: there were none
 };
 
-// What is kept of one memory. One writer; means() from any thread, each number as it was between
+// The averages over one memory. One writer; means() from any thread, each number as it was between
 // two rows, though not all of the same two.
 class ScoreAverage {
  public:
@@ -37,7 +37,7 @@ class ScoreAverage {
  private:
   using Number = std::atomic<double>;
   static void move(Number& mean, double value, double weight) noexcept;
-  // NaN of no rows.
+  // The mean; NaN without rows.
   static double known(const Number& mean, const std::atomic<std::uint64_t>& rows) noexcept;
 
   std::uint64_t memory_;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kWhole = 4294967296.0;  // 2^32
 
-// The integer in [0, bound) that a word stands for, as in fill_indices().
+// The integer in [0, bound) that a word maps to, as in fill_indices().
 constexpr std::uint32_t below(std::uint32_t bound, std::uint64_t word) noexcept {
   return static_cast<std::uint32_t>((word * bound) >> 32);
 }
@@ -21,7 +21,7 @@ void AgeDraws::prepare(const AgeWeights& ages, std::uint64_t first, std::uint64_
   ages_ = ages;
   first_ = first;
   end_ = end;
-  // Pieces of rows that count the same, and what they count together, in columns.
+  // Pieces of rows that count the same, and how many columns their weight fills.
   std::array<Piece, kMostSteps> pieces;
   std::array<double, kMostSteps> mass;
   const double total = ages.sums(first, end).weight;

@@ -19,17 +19,17 @@ namespace windhover {
 // Scratch: what it holds follows from the rows it was prepared for. One thread; 5 KB.
 class AgeDraws {
  public:
-  // For the rows [first, end) from here on. O(steps), about 1 us; nothing where it is for them
-  // already. REQUIRES: !ages.flat(), first < end, at most ages.rows() of them.
+  // Draws are from the rows [first, end) from here on. O(steps), about 1 us; does nothing where
+  // they are already. REQUIRES: !ages.flat(), first < end, at most ages.rows() of them.
   void prepare(const AgeWeights& ages, std::uint64_t first, std::uint64_t end) noexcept;
 
-  // Rows of these, less `first`, drawn with replacement. A shorter draw from the same position is a
-  // beginning of a longer one.
+  // Draws rows with replacement, and writes their numbers less `first`. A shorter draw from the
+  // same position is the beginning of a longer one.
   void draw(std::uint64_t seed, const RandomPosition& position,
             std::span<std::uint32_t> out) const noexcept;
 
  private:
-  // Steps that 2 N rows lie in: most where a step is of one row and N just below 64.
+  // The most steps that 2 N rows lie in: reached where a step is of one row and N just below 64.
   static constexpr std::uint32_t kMostSteps = 128;
 
   struct Piece {

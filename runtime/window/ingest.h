@@ -34,7 +34,7 @@ class Ingest {
   // See Engine::observe_packed.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
-  // See LateLabels::observe and settle; `labels` null: none are kept.
+  // See LateLabels::observe and settle; null `labels`: none are kept.
   ObserveResult observe_outcomes(const OutcomeBatch& batch, PendingLabels* labels,
                                  std::span<RefusedRow> refused) noexcept;
   ObserveResult settle_overdue(PendingLabels& labels, std::uint64_t most) noexcept;
@@ -42,8 +42,8 @@ class Ingest {
   std::uint64_t max_frame_rows() const noexcept { return max_frame_rows_; }
 
  private:
-  // `rows` rows, each by copy(i, slot), which gives kOk or why it is not taken; then refuse(i, why)
-  // counts it.
+  // Takes in `rows` rows, each by copy(i, slot), which returns kOk or why the row is not taken;
+  // then refuse(i, why) counts it.
   template <class Copy, class Refuse>
   void take_in(std::uint64_t rows, ObserveResult& result, Copy&& copy, Refuse&& refuse) noexcept;
   Status check_shape(const ObservationBatch& batch) const noexcept;
@@ -51,12 +51,12 @@ class Ingest {
   Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status copy_sparse(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   bool fill_missing(double* row) const noexcept;
-  // The extras of row `i`, where its layout has any.
+  // Copies the extras of row `i`, where its layout has any.
   Status copy_extras(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status check_extras(const double* row) const noexcept;
-  // A row that stands in its slot.
+  // Checks a row that is in its slot.
   Status check_values(const double* row) const noexcept;
-  // Into the slot of the window that row `out` is to be.
+  // Copies a kept row into `out`, its slot of the window.
   Status copy_kept(const double* row, double target, double* out) const noexcept;
   void refuse_row(ObserveResult& result, std::span<RefusedRow> refused, std::uint64_t row,
                   Status why) noexcept;

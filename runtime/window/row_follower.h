@@ -18,7 +18,7 @@ namespace windhover {
 // the lease begins anew where the learner stands.
 class RowFollower {
  public:
-  // Rows from `row` on stay readable, rows below are given up. Only ever advances. Wait-free.
+  // Keeps rows from `row` on readable, and gives up those below. Only ever advances. Wait-free.
   void keep_from(std::uint64_t row) noexcept { window_->keep_from(lease_, row); }
   std::uint64_t kept_from() const noexcept { return window_->kept_from(lease_); }
 

@@ -24,11 +24,11 @@ class RowRelay {
   static constexpr std::uint64_t kRows = 1024;  // at a time,
   static constexpr int kFrames = 16;            // and so often between two rounds of learning
 
-  // `room`: of kRows packed rows.
+  // `room` has space for kRows packed rows.
   RowRelay(RowFollower leader, const Window& leader_window, std::span<std::byte> room) noexcept
       : leader_(leader), window_(leader_window), room_(room), next_(leader.kept_from()) {}
 
-  // Rows of the leader that have not been handed over.
+  // How many rows of the leader have not been handed over.
   std::uint64_t waiting() const noexcept {
     const std::uint64_t next = std::max(next_, leader_.kept_from());
     return std::max(next, window_.head()) - next;

@@ -28,7 +28,7 @@ double feature(const RowLayout& layout, const double* row, std::uint32_t j) noex
   return at != end && *at == j ? sparse.values[at - sparse.indices] : 0.0;
 }
 
-// y as far as the offset does not say it: of counts, what there was of each unit of exposure.
+// y without what the offset says: for counts, the count per unit of exposure.
 double free_of_offset(const RowLayout& layout, Response response, const double* row) noexcept {
   const double y = working_target(response, row[layout.target_index()]);
   if (!layout.has_offset()) return y;
@@ -73,7 +73,7 @@ std::uint64_t end_of_far_numbers(std::uint64_t first, std::span<double> numbers,
   return end;
 }
 
-// In units of which y is seen.
+// The squared unit in which y is seen.
 double squared_scale(Model& model) noexcept { return model.target().scale * model.target().scale; }
 
 }  // namespace
@@ -83,7 +83,8 @@ void RowScan::scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
   Model& model = *workers[0].model;
   if (scans_features(config_) && !frozen_) scan_features(cursor, model.transform());
   const Column targets = scan_column_of_targets(cursor, model.response(), kScanRows);
-  // Until the chains start; of targets that did not vary until then, until they do.
+  // Units are taken anew until the chains start; where targets did not vary until then, until they
+  // do.
   if (config_.standardize_target == Standardize::kColdStart && !(frozen_ && target_units_known_)) {
     target_units_known_ = targets.varies() || is_count(model.response());
     model.target() =
@@ -141,7 +142,7 @@ void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
   const double equal = scale_of_equal_targets(model.response(), targets.mean());
   const double variance = targets.variance();
   const double squared = squared_scale(model);
-  // A sensor that is stuck, at 0 too, says nothing of how far rows of it scatter.
+  // A sensor that is stuck, even at 0, says nothing of how far its rows scatter.
   estimator.set_target_variance((variance > 0 ? variance : std::max(equal * equal, squared)) /
                                 squared);
   if (!target_units_known_ && targets.varies()) target_units_due_ = true;

@@ -21,11 +21,11 @@ class RowScan {
   // others'.
   void scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
             Estimator& estimator) noexcept;
-  // The spread of the targets alone, of fewer rows.
+  // Scans only the spread of the targets, over fewer rows.
   void scan_targets(const WindowCursor& cursor, Model& model, Estimator& estimator) noexcept;
-  // After the last row of the window that is so far out, in a feature or in y, that the units of
-  // all others would be lost beside it; the window's first row if there is none. Columns that
-  // hardly vary are not judged. `column` has room for a number a row. Complexity O(rows x
+  // The row after the last one of the window that is so far out, in a feature or in y, that the
+  // units of all others would be lost beside it; the window's first row if there is none. Columns
+  // that hardly vary are not judged. `column` has room for a number a row. Complexity O(rows x
   // features).
   static std::uint64_t end_of_far_rows(const WindowCursor& cursor, const Model& model,
                                        std::span<double> column) noexcept;
@@ -35,7 +35,8 @@ class RowScan {
   void freeze() noexcept { frozen_ = true; }
   void thaw() noexcept { frozen_ = false; }  // for other rows
 
-  // Targets that did not vary when the units were frozen do so now: a cold start would find others.
+  // Whether targets that did not vary when the units were frozen do so now: a cold start would find
+  // other units.
   bool target_units_due() const noexcept { return target_units_due_; }
   void take_up_target_units() noexcept { target_units_due_ = false; }
 

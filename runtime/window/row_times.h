@@ -27,7 +27,8 @@ class RowTimes {
   bool due(std::uint64_t head) const noexcept {
     return count_ == 0 || head >= newest().row + every_;
   }
-  // Now, `time_ns` since 1970, the learner has `head` rows. REQUIRES: no fewer than before.
+  // Notes that now, `time_ns` since 1970, the learner has `head` rows. REQUIRES: no fewer than
+  // before.
   void note(std::uint64_t head, std::int64_t time_ns) noexcept {
     marks_[next_] = {head, time_ns};
     next_ = (next_ + 1) % kMarks;

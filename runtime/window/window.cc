@@ -4,7 +4,7 @@
 
 namespace windhover {
 
-// What stands in a sparse row beyond its count is of older rows.
+// What is in a sparse row's slot beyond its count belongs to older rows.
 void Window::visit_row(StateVisitor& visitor, double* row) noexcept {
   if (!layout_.sparse()) return visitor.visit(row, layout_.stride());
   visitor.visit(row, RowLayout::kValuesIndex);

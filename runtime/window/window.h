@@ -65,7 +65,7 @@ class Window {
 
   // --- Writer: one thread at a time.
 
-  // Rows that may be written beyond `written`; looks at the leases only when it must.
+  // How many rows may be written beyond `written`; looks at the leases only when it must.
   std::uint64_t room(std::uint64_t written, std::uint64_t wanted) noexcept {
     if (written + wanted > writer_limit_) writer_limit_ = smallest_lease() + slack_;
     return writer_limit_ > written ? writer_limit_ - written : 0;
@@ -80,16 +80,16 @@ class Window {
   // Gives up rows below head - N and reads from [head - N, head) from now on.
   void advance_lease(std::uint64_t head) noexcept { lease_.store(head, std::memory_order_release); }
 
-  // Takes lease `i` where the learner stands: rows [learner's lease - N, head) from now on. It must
-  // be free. Also before any thread is at work.
+  // Takes lease `i` where the learner is: rows [learner's lease - N, head) from now on. Allowed
+  // before any thread is at work, too. REQUIRES: the lease is free.
   void take_lease(std::uint32_t i) noexcept {
     leases_[i].rows.store(lease_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
 
   // --- Who holds lease `i`: one thread at a time.
 
-  // Rows from `row` on stay readable; rows below are given up, for good. No effect where the lease
-  // stands there or beyond.
+  // Keeps rows from `row` on readable and gives up those below, for good. It has no effect where
+  // the lease is there or beyond.
   void keep_from(std::uint32_t i, std::uint64_t row) noexcept {
     std::atomic<std::uint64_t>& lease = leases_[i].rows;
     if (row + size_ > lease.load(std::memory_order_relaxed)) {
@@ -105,7 +105,7 @@ class Window {
     leases_[i].rows.store(RowLease::kNone, std::memory_order_release);
   }
 
-  // What the rows that the learner may read count as. Nobody else reads it while threads are at
+  // Sets what a row that the learner may read counts as. Nobody else reads it while threads are at
   // work.
   void set_learner_weight(std::uint64_t sequence, double weight) noexcept {
     slot_of(sequence)[layout_.weight_index()] = weight;
@@ -129,8 +129,8 @@ class Window {
   void visit_state(StateVisitor& visitor) noexcept;
   // The learner's lease.
   std::uint64_t lease() const noexcept { return lease_.load(std::memory_order_acquire); }
-  // The rows below `head` stand in their slots and are published, the learner has come to `lease`.
-  // While no thread is at work. REQUIRES: lease <= head <= lease + slack.
+  // Goes on where the rows below `head` are in their slots and published, and the learner has
+  // reached `lease`. REQUIRES: no thread is at work; lease <= head <= lease + slack.
   void restore(std::uint64_t head, std::uint64_t lease) noexcept;
 
  private:

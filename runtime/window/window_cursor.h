@@ -28,12 +28,13 @@ class WindowCursor {
   }
   std::uint64_t rows() const noexcept { return head_ - first(); }
   const AgeWeights& ages() const noexcept { return ages_; }
-  // Equal rows that the posterior of rows() stands on: as many, where all count the same.
+  // How many equal rows the posterior of rows() stands on: as many as they are, where all count the
+  // same.
   double worth() const noexcept { return worth_; }
   std::uint64_t worth_rows() const noexcept {
     return ages_.flat() ? rows() : static_cast<std::uint64_t>(std::lround(worth_));
   }
-  // The first row that is readable, also where the window is of fewer rows than N.
+  // The first row that is readable, even where the window has fewer rows than N.
   std::uint64_t oldest() const noexcept {
     return head_ > window_.size() ? head_ - window_.size() : 0;
   }
@@ -49,8 +50,8 @@ class WindowCursor {
     weigh();
   }
 
-  // Goes on to `head`, which may be where it stands. Rows before first_at(head) are given up: they
-  // must have been taken out of whatever holds them.
+  // Goes on to `head`, which may be where it is. Rows before first_at(head) are given up. REQUIRES:
+  // they have been taken out of whatever holds them.
   void advance(std::uint64_t head) noexcept {
     fresh_ = head - head_;
     if (fresh_ == 0) return;
@@ -59,7 +60,7 @@ class WindowCursor {
     window_.advance_lease(head);
   }
 
-  // What is fresh belongs to a round, and the size to who chose it.
+  // Leaves out fresh(), which belongs to a round, and the size, which belongs to who chose it.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.value(head_);
     weigh();
@@ -75,7 +76,7 @@ class WindowCursor {
   const RowLayout& layout() const noexcept { return window_.layout(); }
   std::uint64_t capacity() const noexcept { return window_.capacity(); }
 
-  // Rows [first, last) in the order of the stream; `indices` has room for them and is borrowed.
+  // The rows [first, last) in the order of the stream; `indices` has room for them and is borrowed.
   RowBatch between(std::uint64_t first, std::uint64_t last,
                    std::span<std::uint32_t> indices) const noexcept {
     const std::uint64_t capacity = window_.capacity();

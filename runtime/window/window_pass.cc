@@ -83,7 +83,7 @@ void WindowPass::conclude_scores() noexcept {
   drift_onset_ = rows == 0 ? 0 : end_ - std::min(rows, end_);
 }
 
-// Rows are skipped that would have been newer than those that were summed.
+// Call this where rows are skipped that are newer than those that were summed.
 void WindowPass::fade(double keep) noexcept {
   if (keep == 1) return;
   estimator_.sums().pass().fade(keep);

@@ -21,7 +21,7 @@ namespace windhover {
 // of a sweep may be done by two.
 class WindowPass {
  public:
-  // What is summed of a row.
+  // Which terms of a row are summed.
   enum class Terms : std::uint8_t {
     kStart,   // Model::add_start
     kSecond,  // gradient and curvature
@@ -32,12 +32,12 @@ class WindowPass {
              Estimator& estimator) noexcept;
   void reset() noexcept;
 
-  // From the first row of the window up to `end`, at the mode of now.
+  // Begins a pass from the first row of the window up to `end`, at the current mode.
   void begin(std::uint64_t end) noexcept;
   bool running() const noexcept { return position_ != end_; }
   std::uint64_t position() const noexcept { return position_; }
   std::uint64_t end() const noexcept { return end_; }
-  // The pass goes on to the newest row.
+  // Extends the pass to the newest row.
   void extend() noexcept { end_ = cursor_.head(); }
   // No pass is running, and the last one ended here.
   void stand(std::uint64_t position) noexcept { position_ = end_ = position; }
@@ -47,7 +47,7 @@ class WindowPass {
   // whole goes on with the rows of the current window.
   void begin_sweep(std::uint64_t rows) noexcept;
   void sum_curvature(Terms terms, LearnerWorker& worker) noexcept;
-  // Scores, and C at the iterate `at`.
+  // Sums scores, and C at the iterate `at`.
   void sum_noise(const double* at, LearnerWorker& worker) noexcept;
   bool end_sweep() noexcept;
   // Concludes what the order of the rows of a complete pass tells.
@@ -55,7 +55,7 @@ class WindowPass {
   // The row from which on the newest rows differ; 0: not known (ScoreSeries::rows_since_change()).
   std::uint64_t drift_onset() const noexcept { return drift_onset_; }
 
-  // Between sweeps.
+  // Call it between sweeps.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("window pass", 4);
     visitor.values(position_, end_, drift_onset_);
@@ -78,8 +78,8 @@ class WindowPass {
   const RepeatedRows& repeats() const noexcept { return repeats_; }
 
  private:
-  // Calls visit(first, last, keep) for pieces of the sweep, rows [first, last) that count the same,
-  // and what sums over the rows before them fade to.
+  // Calls visit(first, last, keep) for each piece of the sweep: rows [first, last) count the same,
+  // and sums over the rows before them fade to `keep`.
   template <class Visit>
   void for_pieces(Visit&& visit) const noexcept {
     const AgeWeights& ages = cursor_.ages();
