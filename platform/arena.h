@@ -48,7 +48,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // `bytes` rounded up, so that another block may begin behind them.
+  // `bytes` rounded up, so that another block may begin right after.
   static constexpr std::size_t aligned(std::size_t bytes) noexcept {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
@@ -123,7 +123,7 @@ class Arena {
   // does not fit into a size_t.
   std::size_t used() const noexcept { return used_; }
 
-  // The block was too small for something. Always false when measuring.
+  // Whether the block was too small for something. Always false when measuring.
   bool exhausted() const noexcept { return exhausted_; }
 
   bool is_measuring() const noexcept { return measuring_; }

@@ -2,7 +2,7 @@
 
 #include <new>
 
-// The one file that sees the library; nothing of it is linked.
+// Only this file includes the library, and nothing of it is linked.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -12,7 +12,8 @@ namespace windhover {
 // each; no heap. Complexity: some 10 GB/s.
 class Checksum {
  public:
-  // Other seeds give other checksums: the one before, so that parts stand in their order.
+  // Other seeds give other checksums. The checksum of the part before is such a seed: then parts
+  // cannot be swapped.
   explicit Checksum(std::uint64_t seed = 0) noexcept;
 
   // Begins anew with seed 0.

@@ -12,9 +12,9 @@ namespace windhover {
 // can turn the hands.
 class Clock {
  public:
-  // Monotonic, from an arbitrary start: for how long things take.
+  // Monotonic time from an arbitrary start: tells how long things take.
   virtual std::int64_t now_ns() noexcept = 0;
-  // Since 1970, UTC: for when things were. It may be set back.
+  // Time since 1970, UTC: tells when things were. It may be set back.
   virtual std::int64_t wall_ns() noexcept {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
@@ -25,7 +25,7 @@ class Clock {
   ~Clock() = default;
 };
 
-// CLOCK_MONOTONIC; about 20 ns, no system call on common machines.
+// Reads CLOCK_MONOTONIC; about 20 ns, no system call on common machines.
 class RealClock final : public Clock {
  public:
   std::int64_t now_ns() noexcept override {
@@ -35,7 +35,7 @@ class RealClock final : public Clock {
   }
 };
 
-// Stands still until told otherwise. Both times go on together, and are one until they are set
+// Stands still until told otherwise. Both times go on together, and are the same until they are set
 // apart.
 class ManualClock final : public Clock {
  public:

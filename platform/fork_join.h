@@ -25,8 +25,8 @@ class ForkJoin {
   ForkJoin(Task task, void* context) noexcept : task_(task), context_(context) {}
   ForkJoin(const ForkJoin&) = delete;
 
-  // Tasks 0 to count - 1, begun in this order; returns when all are done. REQUIRES: count at most
-  // kMostTasks.
+  // Runs tasks 0 to count - 1, begun in this order; returns when all are done. REQUIRES: count at
+  // most kMostTasks.
   void run(int count) noexcept {
     const auto tasks = static_cast<std::uint64_t>(count);
     done_.store(0, std::memory_order_relaxed);
@@ -42,7 +42,8 @@ class ForkJoin {
     }
   }
 
-  // Does tasks of the run under way, if any are left; how many. One thread a `worker` number.
+  // Does tasks of the run under way, if any are left; returns how many. One thread a `worker`
+  // number.
   int help(int worker) noexcept { return work(worker); }
 
  private:
@@ -51,7 +52,7 @@ class ForkJoin {
   static constexpr int kLooks = 4096;
 
   // Takes one task after the other of the run that it finds. A ticket names its run, so that a
-  // helper who comes late takes nothing from the next.
+  // helper that comes late takes nothing from the next.
   int work(int worker) noexcept {
     int taken = 0;
     std::uint64_t ticket = ticket_.load(std::memory_order_acquire);

@@ -17,7 +17,7 @@ namespace windhover {
 template <class T>
 class Handover {
  public:
-  // The taker's thread: from here on it looks. Waits while a giver takes in its place.
+  // The taker's thread calls it: from here on it looks. Waits while a giver takes in its place.
   void begin() noexcept {
     for (;;) {
       State before = state_.load(std::memory_order_acquire);
@@ -25,9 +25,9 @@ class Handover {
       std::this_thread::sleep_for(kLookAgain);
     }
   }
-  // It looks no more. REQUIRES: it has begun.
+  // The taker looks no more. REQUIRES: it has begun.
   void end() noexcept { state_.store(State::kEnded, std::memory_order_release); }
-  // Takes what is there, if anything is. REQUIRES: it is at work.
+  // The taker takes what is there, if anything is. REQUIRES: it is at work.
   void look(auto&& take) noexcept {
     const T* const thing = thing_.load(std::memory_order_acquire);
     if (thing == nullptr) return;
@@ -35,7 +35,7 @@ class Handover {
     thing_.store(nullptr, std::memory_order_release);
   }
 
-  // Any other thread: until the taker has begun. REQUIRES: it will.
+  // Waits, on any other thread, until the taker has begun. REQUIRES: it will.
   void wait_for_begin() const noexcept {
     for (;;) {
       const State state = state_.load(std::memory_order_acquire);
@@ -44,7 +44,7 @@ class Handover {
     }
   }
 
-  // Any other thread. `wake` has the taker look.
+  // Gives `thing`, on any other thread. `wake` makes the taker look.
   void give(const T& thing, auto&& wake, auto&& take) noexcept {
     thing_.store(&thing, std::memory_order_release);
     wake();

@@ -26,7 +26,7 @@ class Histogram {
   Histogram(const Histogram&) = delete;
   Histogram& operator=(const Histogram&) = delete;
 
-  // O(1), a few nanoseconds.
+  // Counts a value. O(1), a few nanoseconds.
   void record(std::int64_t nanoseconds) noexcept {
     const std::int64_t value = std::clamp(nanoseconds, kLowest, kHighest);
     add_one(buckets_[bucket_of(value)]);

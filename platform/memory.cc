@@ -53,7 +53,7 @@ std::size_t parse_number(const char* text) noexcept {
 }
 
 // A kernel that is built without preemption runs a call to its end, however long others wait for
-// the processor; so a block is advised in several. Begins at a page.
+// the processor; so a block is advised in several calls. REQUIRES: it begins at a page.
 bool advise_in_pieces(std::span<std::byte> memory, int advice) noexcept {
   constexpr std::size_t kPiece = 256UL << 10;
   while (!memory.empty()) {
@@ -77,14 +77,14 @@ void prefault(std::span<std::byte> memory) noexcept {
   if (memory.empty()) return;
   const std::size_t page = page_bytes();
 #ifdef MADV_POPULATE_WRITE
-  // One call for many pages in place of two faults for each, since Linux 5.14.
+  // Since Linux 5.14 one call serves many pages, in place of two faults for each.
   const std::size_t before = reinterpret_cast<std::uintptr_t>(memory.data()) % page;
   if (advise_in_pieces({memory.data() - before, memory.size() + before}, MADV_POPULATE_WRITE)) {
     return;
   }
 #endif
   const auto touch = [](std::byte& byte) {
-    // Written, not only read: a read would map the shared page of zeros.
+    // The byte is written, not only read: a read would map the shared page of zeros.
     volatile std::byte& cell = byte;
     cell = cell;
   };
@@ -112,8 +112,8 @@ MappedBlock::MappedBlock(std::size_t bytes) noexcept {
   if (bytes == 0) return;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
-  // Advice only: where the kernel has large pages, what lies scattered over a block is found
-  // faster.
+  // This is only advice: where the kernel has large pages, what lies scattered over a block is
+  // found faster.
   madvise(memory, bytes, MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(memory);
   size_ = bytes;

@@ -35,7 +35,7 @@ random_kernels::Start start_of(std::uint64_t seed, const RandomPosition& positio
 constexpr std::size_t kWordsPerBlock = 4;
 constexpr std::size_t kDoublesPerBlock = 2;
 
-// Moves `block` past `count` elements and gives where it was.
+// Moves `block` past `count` elements and returns where it was.
 std::uint32_t advance(std::uint32_t& block, std::size_t count, std::size_t per_block) noexcept {
   const std::uint64_t next = block + (std::uint64_t{count} + per_block - 1) / per_block;
   WINDHOVER_CHECK(next <= 0xffffffff);

@@ -38,7 +38,7 @@ struct RandomPosition {
   Purpose purpose = Purpose::kTest;
 };
 
-// One block, for known-answer tests.
+// Computes one block, for known-answer tests.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key) noexcept;
 
@@ -46,7 +46,7 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 // the span, so a shorter span is a prefix of a longer one. At most 2^32 blocks: 2^34 words or
 // indices, 2^33 uniforms or normals a position.
 
-// 32 random bits an element: element i is word i % 4 of block i / 4.
+// Fills in 32 random bits an element: element i is word i % 4 of block i / 4.
 void fill_bits(std::uint64_t seed, const RandomPosition& position,
                std::span<std::uint32_t> out) noexcept;
 
@@ -56,7 +56,8 @@ void fill_bits(std::uint64_t seed, const RandomPosition& position,
 void fill_indices(std::uint64_t seed, const RandomPosition& position, std::uint32_t bound,
                   std::span<std::uint32_t> out) noexcept;
 
-// Uniforms in the open interval (0, 1): (k + 1/2) / 2^52 with k from 52 bits, two words an element.
+// Fills in uniforms in the open interval (0, 1): (k + 1/2) / 2^52 with k from 52 bits, two words an
+// element.
 void fill_uniforms(std::uint64_t seed, const RandomPosition& position,
                    std::span<double> out) noexcept;
 

@@ -19,7 +19,7 @@ struct Error {
   bool is_errno = false;  // that is what `number` is
 };
 
-// 0 where the number of an error is something else.
+// The errno of an error, or 0 where its number is something else.
 constexpr int errno_of(const Error& error) noexcept {
   return error.is_errno ? static_cast<int>(error.number) : 0;
 }

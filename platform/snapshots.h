@@ -11,7 +11,8 @@
 
 namespace windhover {
 
-// Which slot one reader has pinned. A cache line each, so that readers do not disturb one another.
+// Which slot one reader has pinned. Each has a cache line, so that readers do not disturb one
+// another.
 struct alignas(64) SnapshotPin {
   std::atomic<std::uint32_t> slot;
 };
@@ -80,12 +81,12 @@ class Snapshots {
     writing_ = kNone;
   }
 
-  // The newest slot, as readers may be seeing it; null before the first publication. The publisher
-  // alone may ask.
+  // The newest slot, which readers may be reading; null before the first publication. Only the
+  // publisher may ask.
   Slot* published() noexcept { return published_ == kNone ? nullptr : &slots_[published_]; }
 
-  // Every slot that a reader may be reading, or come to read before the next publish(): the newest
-  // and those that are pinned. The publisher alone may ask.
+  // Visits every slot that a reader may be reading, or come to read before the next publish(): the
+  // newest and those that are pinned. Only the publisher may ask.
   template <class F>
   void for_each_held(F&& f) const noexcept {
     if (published_ != kNone) f(slots_[published_]);
@@ -146,7 +147,8 @@ class Snapshots {
   alignas(64) std::span<Slot> slots_;
   std::span<SnapshotPin> pins_;
   std::atomic<std::uint32_t> newest_{kNone};
-  // The publisher's own: its copy of newest_, and the slot between begin_publish() and publish().
+  // Only the publisher uses these: its copy of newest_, and the slot between begin_publish() and
+  // publish().
   alignas(64) std::uint32_t published_ = kNone;
   std::uint32_t writing_ = kNone;
 };

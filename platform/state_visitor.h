@@ -37,8 +37,8 @@ class StateVisitor {
     visit(std::span<double>(numbers, count));
   }
   void value(double& number) noexcept { visit(std::span<double>(&number, 1)); }
-  // Whole numbers, flags and enums, as 64 bits. Who only reads them leaves them untouched: others
-  // may be reading too.
+  // Shows whole numbers, flags and enums as 64 bits. A visitor that only reads leaves them
+  // untouched: others may be reading too.
   template <class T>
   requires(std::integral<T> || std::is_enum_v<T>) void value(T& number) noexcept {
     auto bits = static_cast<std::uint64_t>(number);

@@ -22,7 +22,8 @@ constexpr int kShortParks = 100;
 constexpr timespec kShortPark{0, 1'000'000};
 constexpr timespec kLongPark{0, 4'000'000};
 
-// glibc has neither the two calls nor what they pass; this is the first version of it, `size` 48.
+// glibc has neither the two calls nor the structure that they pass; this is its first version, of
+// `size` 48.
 struct SchedulingAttributes {
   std::uint32_t size = sizeof(SchedulingAttributes);
   std::uint32_t policy = 0;

@@ -32,7 +32,7 @@ enum ThreadWarning : std::uint32_t {
 };
 
 // Applies name, processor, priority and slice to the calling thread (for a host that brings its
-// own) and gives the mask of ThreadWarning.
+// own) and returns the mask of ThreadWarning.
 std::uint32_t configure_this_thread(const ThreadOptions& options) noexcept;
 
 // One POSIX thread. Starting one allocates (the system does), so it belongs to set-up. Not movable:
@@ -51,12 +51,13 @@ class Thread {
   // warnings().
   Status start(const ThreadOptions& options, void (*entry)(void*), void* argument) noexcept;
 
-  // Waits until the entry has returned; nothing when not started. The thread may be started again.
+  // Waits until the entry has returned; does nothing when not started. The thread may be started
+  // again.
   void join() noexcept;
 
   bool joinable() const noexcept { return started_; }
 
-  // Mask of ThreadWarning from the last start.
+  // The mask of ThreadWarning from the last start.
   std::uint32_t warnings() const noexcept { return warnings_; }
 
  private:
@@ -75,7 +76,7 @@ class Thread {
 class IdleStrategy {
  public:
   enum Kind : std::uint8_t {
-    // Never gives the processor away: needs one of its own.
+    // Never gives the processor away, so the thread needs one of its own.
     kSpin,
     // Looks again 40 times, then sleeps 1 ms at a time, and 4 ms after 0.1 s without work, which
     // costs about 1 % of a processor. Work is noticed that much later at most, plus what the
