@@ -41,8 +41,8 @@ struct ModelConfig {
   double prior_precision_min = 1e-6;
   double prior_precision_max = 1e6;
   std::span<const std::uint32_t> prior_groups = {};  // of each feature, from 0; empty: one for all
-  // linear: variance of y given x; student-t: the square of its scale; in units of y^2; log-normal:
-  // variance of log y given x. 0 learns it.
+  // The noise variance. linear: of y given x, in units of y^2; student-t: the square of its scale,
+  // likewise; log-normal: of log y given x. 0 learns it.
   double noise_variance = 0.0;
   double degrees_of_freedom = 4.0;  // student-t: at least 3
   std::uint32_t classes =
@@ -56,7 +56,8 @@ struct ModelConfig {
   bool weighted() const { return weight || learner_weight; }
   // The columns of a row: the features, and the intercept's 1.
   std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }
-  // Parameters of the model of this name; columns() when there is none. Defined by the registry.
+  // How many parameters the model of this name has; columns() when there is none. Defined by the
+  // registry.
   std::uint32_t dimension() const noexcept;
   // Whether each row has a number of trials: those of a binomial model do. Defined by the registry.
   bool has_trials() const noexcept;
@@ -88,11 +89,11 @@ enum class DecaySchedule : std::uint8_t {
 
 struct SamplerConfig {
   std::string_view name = "calibrated";
-  // S; 0: a 200th of the rows, but at least 64 and twice the dimension, and at most 256 where that
-  // is more (without a window the least of these)
+  // S. 0: a 200th of the rows, but at least 64 and twice the dimension, and at most 256 where that
+  // is more (without a window the least of these).
   std::uint32_t minibatch_size = 0;
   bool minibatch_grows = false;  // set where S was 0: minibatch_size is then the most
-  // K, each with draws of its own; 0: 8, or without a window one for every retained draw
+  // K, each with draws of its own. 0: 8, or without a window one for every retained draw.
   std::uint32_t chains = 0;
   bool shared_minibatches = false;  // refused with several chains: they would collapse
   NoiseEstimator noise_estimator = NoiseEstimator::kWindowSweep;

@@ -35,7 +35,7 @@ namespace windhover {
 
 namespace {
 
-// Blocks of one coefficient a column, the intercept's last.
+// Fills in blocks of one coefficient a column, the intercept's last.
 void block_precision(const ModelConfig& config, double* precision) noexcept {
   const ModelConfig full = config.with_prior();
   const std::uint32_t columns = full.columns();
@@ -91,7 +91,8 @@ constexpr ModelEntry generalized_linear_entry(std::string_view likelihood,
           reset_model<M>};
 }
 
-// One entry a head: the name is part of the type because the factory is a plain function.
+// Makes one entry for each head: the name is part of the type because the factory is a plain
+// function.
 template <const std::string_view& kName, Response kHead>
 constexpr ModelEntry network_entry(std::string_view likelihood, std::string_view source) {
   return {

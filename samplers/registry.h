@@ -14,16 +14,16 @@ namespace windhover {
 class AnySampler {
  public:
   virtual Status refresh(const Estimates& estimates) noexcept = 0;
-  // Call whenever theta was put somewhere else than the last step left it.
+  // Call it whenever theta was put elsewhere than where the last step left it.
   virtual void start(Chain& chain, Rng& rng) const noexcept = 0;
   virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept = 0;
   // See HasLaw for both; they write nothing where the entry says there is none.
   virtual void law(double* preconditioner, double* injected) const noexcept = 0;
   virtual void apply_law(double* vector, double* noise, double* room) const noexcept = 0;
   virtual double momentum() const noexcept = 0;
-  // Moves in which a chain forgets, as the last refresh() tells; 0: about n / S.
+  // In how many moves a chain forgets where it was, by the last refresh(); 0: about n / S.
   virtual double relaxation() const noexcept = 0;
-  // What the chains share. REQUIRES: a refresh() has succeeded, or the visitor restores.
+  // Shows what the chains share. REQUIRES: a refresh() has succeeded, or the visitor restores.
   virtual void visit_state(StateVisitor& visitor) noexcept = 0;
 
  protected:
@@ -48,13 +48,15 @@ struct SamplerEntry {
 // Which parameters multiply features, and which are in units of y.
 struct ParameterLayout {
   std::uint32_t dimension;
-  // Coefficients of the features, then of a constant 1 where there is one, so many times.
+  // How many blocks there are: each has coefficients of the features, then of a constant 1 where
+  // there is one.
   std::uint32_t blocks;
   std::uint32_t stride;  // from one block to the next
   bool constant;
-  // Parameters from here on, the last of them added to the linear predictor as it is.
+  // Parameters from here on are in units of y; the last of them is added to the linear predictor as
+  // it is.
   std::uint32_t first_of_target;
-  // The block before them is of the logarithm of y's variance.
+  // Whether the block before them predicts the logarithm of y's variance.
   bool log_variance = false;
 };
 

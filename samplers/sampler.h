@@ -40,7 +40,7 @@ class GradientSource {
   GradientSource(Model* model, std::uint32_t dimension, const double* prior_precision) noexcept
       : model_(model), dimension_(dimension), prior_precision_(prior_precision) {}
 
-  // `dispersion` or shape.
+  // `dispersion`: or the shape, for models that have one.
   void set_scale(double n, double dispersion) noexcept {
     inverse_n_ = 1.0 / n;
     inverse_dispersion_ = has_shape(model_->response()) ? 1.0 : 1.0 / dispersion;
@@ -94,12 +94,13 @@ concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfi
                            Chain& chain, GradientSource& gradient, const Estimates& estimates,
                            Rng& rng, StateVisitor& visitor) {
   { S::kName } -> std::convertible_to<std::string_view>;
-  // Is this configuration possible? Set-up only.
+  // Whether this configuration is possible. For set-up only.
   { S::check(config) }
   noexcept->std::same_as<Result<bool>>;
   // Takes memory, writes nothing.
   requires std::is_nothrow_constructible_v<S, Arena&, const SamplerConfig&, std::uint32_t>;
-  // New n, A, C: recomputes the preconditioner. kNotPositiveDefinite leaves the old one in place.
+  // Takes new n, A and C, and recomputes the preconditioner. kNotPositiveDefinite leaves the old
+  // one in place.
   { s.refresh(estimates) }
   noexcept->std::same_as<Status>;
   // One move of one chain. `rng` stands at this step and chain. kDiverged: theta is not finite.
@@ -133,10 +134,10 @@ concept HasLaw = Sampler<S> && requires(const S s, double* matrix, double* vecto
 template <class S>
 concept KeepsState = Sampler<S> && requires(const S s, const SamplerConfig& config, Chain& chain,
                                             Rng& rng, std::uint32_t dimension) {
-  // Numbers a chain.
+  // How many numbers a chain keeps.
   { S::state_size(config, dimension) }
   noexcept->std::same_as<std::size_t>;
-  // Writes all of chain.state, for a chain about to move from chain.theta. After a refresh().
+  // Writes all of chain.state, for a chain about to move from chain.theta. REQUIRES: a refresh().
   { s.start(chain, rng) }
   noexcept->std::same_as<void>;
 };

@@ -51,7 +51,8 @@ void SinglePass::visit_state(StateVisitor& visitor) noexcept {
 
 namespace {
 
-// Whether weights of that variance are two that are not 0. A variance of 1 may be computed as less.
+// Whether both weights that have that variance are above 0. A variance of 1 may be computed as
+// less.
 bool has_light_rows(double weight_variance) noexcept { return weight_variance < 0.999; }
 
 }  // namespace
@@ -59,7 +60,8 @@ bool has_light_rows(double weight_variance) noexcept { return weight_variance < 
 SinglePass::WeighedRows SinglePass::choose(const RowBatch& fresh, double weight_variance, Rng& rng,
                                            std::span<std::uint32_t> chosen) const noexcept {
   if (!weighs_rows()) return {fresh, fresh, weight_variance};
-  // 1 + v with probability 1 / (1 + v), else 0: mean 1 and variance v, and the fewest gradients.
+  // Weights are 1 + v with probability 1 / (1 + v), else 0: mean 1 and variance v, and the fewest
+  // gradients.
   const double chance = has_light_rows(weight_variance) ? 2 : 1 + weight_variance;
   const double share = 4294967296.0 / chance;
   const auto threshold = static_cast<std::uint32_t>(std::min(share, 4294967295.0));

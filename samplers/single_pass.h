@@ -40,15 +40,15 @@
 
 namespace windhover {
 
-// What the rows so far count for. One thread.
+// Counts what the rows so far count for. One thread.
 class RowWeights {
  public:
-  // `effective_size` N, or 0: nothing is ever forgotten.
+  // `effective_size`: N, or 0 where nothing is ever forgotten.
   RowWeights(double effective_size, ForgettingSpread spread) noexcept
       : effective_size_(effective_size), spread_(spread) {}
 
   void reset(double rows) noexcept { sum_ = squares_ = rows; }
-  // Takes in `rows` fresh ones and returns `keep`, what the others are multiplied with.
+  // Takes in `rows` fresh rows and returns `keep`, what the others are multiplied by.
   double add(double rows) noexcept;
 
   double sum() const noexcept { return sum_; }  // W
@@ -68,7 +68,7 @@ class RowWeights {
   double squares_ = 0;
 };
 
-// Shared by all chains; Chain::state holds mu_k. One thread. Memory D, with injected noise D^2
+// All chains share one; Chain::state holds mu_k. One thread. Memory D, with injected noise D^2
 // more.
 class SinglePass {
  public:
@@ -77,7 +77,7 @@ class SinglePass {
   // `factor` is that of A and must live on. Complexity O(D^3) with injected noise, else O(1).
   void refresh(const Estimates& estimates, const Factor& factor,
                const double* prior_precision) noexcept;
-  // Looks for A, C and the prior there from now on, as refresh() does.
+  // Reads A, C and the prior from there from now on, as refresh() does.
   void look_at(const Estimates& estimates, const Factor& factor,
                const double* prior_precision) noexcept;
   // Whether the last refresh() knew C; otherwise A stood for it.
@@ -101,13 +101,13 @@ class SinglePass {
   // Adds rows of those that the mode came from, by their gradients at the mode.
   void seed(Chain& chain, const double* mode, GradientSource& gradient,
             const WeighedRows& rows) noexcept;
-  // Takes rows out again that count once each, whoever was chosen.
+  // Takes rows out again that count once each, whichever were chosen.
   void unseed(Chain& chain, const double* mode, GradientSource& gradient) noexcept;
   // With injected noise: adds the noise that random weights of those `rows` would have given.
   void seed_noise(Chain& chain, double rows, double weight_variance, Rng& rng) noexcept;
 
-  // One move on rows that weights.add() has counted; `keep` is what it returned. kDiverged: theta
-  // is not finite. Complexity O(S D + D^2).
+  // Makes one move on rows that weights.add() has counted; `keep` is what it returned. kDiverged:
+  // theta is not finite. Complexity O(S D + D^2).
   Status step(Chain& chain, GradientSource& gradient, const RowWeights& weights,
               const WeighedRows& rows, double keep, Rng& rng) noexcept;
 

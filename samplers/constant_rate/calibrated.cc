@@ -22,8 +22,8 @@ double Calibrated::noise_to_inject(double tau, const Estimates& e,
 
 Status Calibrated::refresh(const Estimates& e) noexcept {
   const double tau = noise_to_inject(injected_noise_, e, preconditioner_);
-  // H and its noise or neither: alone each would have another law. C adds a positive semi-definite
-  // matrix, so that what passes here seldom fails below.
+  // H and its noise are replaced together or not at all: alone each would have another law. C adds
+  // a positive semi-definite matrix, so that what passes here seldom fails below.
   if (tau > 0 && !preconditioner_.is_positive_definite(e.curvature, e.interlude)) {
     return Status::kNotPositiveDefinite;
   }

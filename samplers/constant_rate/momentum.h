@@ -41,7 +41,7 @@ class Momentum {
     preconditioner_.apply_law(vector, noise, room);
   }
   double momentum() const noexcept { return momentum_; }
-  // The velocity's, beside the n / S that every sampler is taken to need.
+  // The velocity's relaxation, beside the n / S that every sampler is taken to need.
   double relaxation() const noexcept { return relaxation_; }
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(relaxation_);

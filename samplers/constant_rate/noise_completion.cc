@@ -33,7 +33,7 @@ Status NoiseCompletion::complete(const Estimates& e) noexcept {
   metric += (e.n / e.minibatch_size) * ConstMatrixMap(e.noise_covariance, d, d);
   double scale = given_step_size_;
   if (scale == 0) {
-    // The largest one has the eigenvalue 2 in H (A + (n/S) C). Power iteration comes from below,
+    // The largest rate has the eigenvalue 2 in H (A + (n/S) C). Power iteration comes from below,
     // and noise that is nearly singular in a direction is no safeguard there.
     constexpr double kMargin = 0.9;
     const double* shape = shape_;

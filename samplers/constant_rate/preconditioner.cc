@@ -191,7 +191,7 @@ void FullPreconditioner::law(double* preconditioner, double* injected) const noe
   }
 }
 
-// `noise` is room of its own until it is written.
+// `noise` serves as scratch until it is written.
 void FullPreconditioner::apply_law(double* vector, double* noise, double* room) const noexcept {
   const std::size_t d = dimension_;
   std::fill_n(room, d, 0.0);

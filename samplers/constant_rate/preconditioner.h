@@ -102,13 +102,13 @@ class FullPreconditioner {
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
   void law(double* preconditioner, double* injected) const noexcept;
   void apply_law(double* vector, double* noise, double* room) const noexcept;
-  // Moves in which the slowest direction forgets. Complexity that of slowest_rate().
+  // In how many moves the slowest direction forgets. Complexity that of slowest_rate().
   double relaxation(const double* curvature, Interlude* interlude = nullptr) noexcept;
 
-  // D x D, free between calls; elsewhere after each that sets something.
+  // D x D scratch, free between calls; it lies elsewhere after each call that sets something.
   double* scratch() noexcept { return scratch_; }
   double* work() noexcept { return work_; }  // 6 D, likewise
-  // The factor is of use within a refresh alone.
+  // The factor is used only within a refresh.
   void visit_state(StateVisitor& visitor) noexcept {
     const std::size_t numbers = std::size_t{dimension_} * dimension_;
     visitor.values(noisy_, rooted_, scale_, noise_scale_);

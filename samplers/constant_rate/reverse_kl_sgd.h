@@ -20,7 +20,7 @@ class ReverseKlSgd {
       : column_(arena.allocate<double>(dimension).data()),
         factor_(arena, dimension),
         preconditioner_(arena, dimension) {}
-  // Complexity O(D^3).
+  // Computes the rate. Complexity O(D^3).
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept {
     return preconditioner_.step(chain, gradient, rng);

@@ -12,8 +12,8 @@
 
 namespace windhover {
 
-// How large sums have been since there were none: what they then hold of rounding when rows have
-// been taken out again. Memory D. One thread.
+// How large sums have been since they were empty: that bounds the rounding that they hold when rows
+// have been taken out again. Memory D. One thread.
 class LargestSums {
  public:
   LargestSums(Arena& arena, std::uint32_t dimension) noexcept
@@ -27,7 +27,7 @@ class LargestSums {
     squares_ *= keep;
     weight_ *= keep;
   }
-  // The sums are now these, their curvature's diagonal every `stride` numbers.
+  // Follows the sums as they are now; their curvature's diagonal is every `stride` numbers.
   void follow(const CurvatureSums& sums, std::size_t stride) noexcept {
     squares_ = std::max(squares_, sums.squares);
     weight_ = std::max(weight_, sums.squared_weight);
@@ -35,8 +35,8 @@ class LargestSums {
       curvature_[j] = std::max(curvature_[j], sums.curvature[j * stride]);
     }
   }
-  // Whether rounding may have swallowed what is left in one of these, of the curvature with a prior
-  // of precision `prior` times `divisor` beside it.
+  // Whether rounding may have swallowed what is left in one of these sums; a prior of precision
+  // `prior` times `divisor` counts beside the curvature.
   bool have_swallowed(const CurvatureSums& sums, std::size_t stride, const double* prior,
                       double divisor, bool weighted) const noexcept {
     bool any = swallowed(squares_, sums.squares) ||
@@ -83,7 +83,7 @@ class RowAges {
   void fade(double keep) noexcept { squares_ *= keep * keep; }
 
   double count() const noexcept { return count_; }
-  // How many equal ones are as certain (Kish 1965), where all have faded to `sum` together.
+  // How many equal rows are as certain (Kish 1965), where all have faded to `sum` together.
   double kish(double sum) const noexcept { return squares_ > 0 ? sum * sum / squares_ : sum; }
 
   // Shows its numbers in the section that is open.
@@ -124,7 +124,7 @@ class AnchorSums {
     dispersion_ = dispersion;
     clear();
   }
-  // The same sums at the same anchor. Of equal dimension.
+  // Copies sums and anchor. REQUIRES: equal dimension.
   void copy_from(const AnchorSums& other) noexcept;
   void clear() noexcept {
     std::fill_n(sums_.gradient, dimension_, 0.0);
@@ -145,8 +145,8 @@ class AnchorSums {
     model.add_start(rows, sums_);
     ages_.add(static_cast<double>(rows.count), 1.0);
   }
-  // `covariance` P for the third-order sums, or null. The first rows decide: where they had none,
-  // none are summed of those that come later, or leave.
+  // Adds rows. `covariance`: P for the third-order sums, or null. The first rows decide: where it
+  // was null for these, later rows, and rows that leave, have no third-order sums either.
   void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
     if (sums_.rows == 0) third_ = covariance != nullptr;
     model.set_dispersion(dispersion_);
@@ -193,7 +193,7 @@ class AnchorSums {
   // See RowAges; rows() unless `aged`.
   double count() const noexcept { return aged_ ? ages_.count() : sums_.rows; }
   double kish() const noexcept { return aged_ ? ages_.kish(sums_.rows) : sums_.rows; }
-  // What the sums are multiplied with to be those of n equal rows: 1 where rows do not fade with
+  // What the sums are multiplied by to be those of n equal rows: 1 where rows do not fade with
   // their age.
   double scale_to(double n) const noexcept {
     return aged_ && sums_.rows > 0 ? n / sums_.rows : 1.0;

@@ -61,7 +61,7 @@ void ChainDiagnostics::add(const double* theta) noexcept {
       squares[j] += x * x;
       double* series = values_ + 3 * (static_cast<std::size_t>(c) * dimension_ + j);
       series[0] = values[j];
-      // 5 % less than 0 or 1, so that the mean is about 0.
+      // Indicators less 5 %, so that the mean is about 0.
       series[1] = (values[j] < -kTail ? 1.0 : 0.0) - 0.05;
       series[2] = (values[j] > kTail ? 1.0 : 0.0) - 0.05;
     }
@@ -96,7 +96,7 @@ double ChainDiagnostics::effective(std::uint32_t series) const noexcept {
   if (!(variance > 1e-9)) return 0;  // a tail without a visit, but for rounding
   for (std::uint32_t level = 0;; ++level) {
     const auto sums = series_.at(level, series);
-    // The mean of so many batches is an estimate, which takes away 3 of them.
+    // The mean of so many batches is itself estimated, which costs 3 of them.
     const double batches = static_cast<double>(series_.batches(level)) * chains_;
     const double long_run = std::max(sums.long_run(), 0.5 * sums.own) / (1 - 3 / batches);
     const double time = long_run / variance;

@@ -29,7 +29,7 @@ class ChainDiagnostics {
   ChainDiagnostics(Arena& arena, std::uint32_t chains, std::uint32_t dimension) noexcept;
   void reset() noexcept;
 
-  // One iterate of every chain; `theta` is chains x dimension. O(chains x dimension).
+  // Adds one iterate of every chain; `theta` is chains x dimension. O(chains x dimension).
   void add(const double* theta) noexcept;
 
   // `dimension` numbers each: 0 while there are fewer than kLeastIterates. mcse_mean is the Monte

@@ -24,11 +24,11 @@ class DyadicBatches {
   DyadicBatches(Arena& arena, std::uint32_t chains, std::uint32_t series) noexcept;
   void reset() noexcept;
 
-  // The next value of every series of every chain: chains x series.
+  // Adds the next value of every series of every chain: chains x series.
   void add(const double* values) noexcept;
 
   std::uint64_t count() const noexcept { return count_; }  // values a chain
-  // Complete batches a chain.
+  // How many complete batches a chain has.
   std::uint64_t batches(std::uint32_t level) const noexcept { return count_ >> level; }
 
   // Autocovariances of batch sums about their mean over all chains, per value. REQUIRES: two

@@ -22,13 +22,13 @@ struct Estimates {
   // A point near the mode and the gradient of L there over all rows; null when there is none.
   const double* anchor = nullptr;
   const double* anchor_gradient = nullptr;
-  // The diagonal of A alone, with that of C: for so many parameters that D x D numbers do not fit.
-  // A is null then. Only samplers of a given step_size that say so take it.
+  // The diagonal of A, which comes with that of C where D x D numbers do not fit. A is null then.
+  // Only samplers that say so, with a given step_size, take it.
   const double* curvature_diagonal = nullptr;
   // NoiseStructure::kDiagonal: the diagonal of C, and the matrix above is null. Otherwise null.
   const double* noise_variances = nullptr;
-  // Chains that go on moving while a refresh takes long; null: they wait. Samplers with D x D
-  // numbers to compute may leave it alone, and then they wait too.
+  // Moves chains while a refresh takes long; null: they wait. Samplers with D x D numbers to
+  // compute may ignore it, and then chains wait too.
   Interlude* interlude = nullptr;
 
   bool diagonals_only() const noexcept { return curvature == nullptr; }

@@ -48,8 +48,8 @@ void NoiseCovariance::clear_sums(Interlude* interlude) noexcept {
   rows_ = 0;
 }
 
-// The sums become a covariance: (second moments about the mean gradient) / divisor. false: not all
-// are finite.
+// Turns the sums into a covariance: (second moments about the mean gradient) / divisor. false: not
+// all are finite.
 bool NoiseCovariance::centre(double divisor, Interlude* interlude) noexcept {
   const double scale = 1 / divisor;
   bool finite = true;

@@ -36,7 +36,7 @@ class NoiseCovariance {
     if (rows_ > 0) clear_sums();
   }
 
-  // Instead of passes, for rows that are seen once: the sums fade, and go on.
+  // Replaces passes for rows that are seen once: the sums fade, and go on.
   void fade(double keep) noexcept;
   void estimate_from_sums() noexcept;
 
@@ -63,7 +63,7 @@ class NoiseCovariance {
   }
 
  private:
-  // Numbers that make up the estimate.
+  // How many numbers make up the estimate.
   std::size_t size() const noexcept { return full() ? width_ * width_ : dimension_; }
   bool full() const noexcept { return structure_ == NoiseStructure::kFull; }
   void clear_sums(Interlude* interlude = nullptr) noexcept;

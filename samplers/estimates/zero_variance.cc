@@ -20,7 +20,7 @@ void ZeroVariance::reset() noexcept {
   std::fill_n(coefficients_, dimension_, 0.0);
 }
 
-// Welford's recursion: the deviation from the old mean times that from the new one.
+// Welford's recursion adds the deviation from the old mean times that from the new one.
 void ZeroVariance::add(double phi, const double* gradient) noexcept {
   count_ += 1;
   const double weight = (count_ - 1) / count_;

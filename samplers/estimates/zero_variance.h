@@ -21,9 +21,10 @@ class ZeroVariance {
  public:
   ZeroVariance(Arena& arena, std::uint32_t dimension) noexcept;
   void reset() noexcept;
-  // One draw: phi and the gradient of -log posterior there, on any fixed scale. O(D^2).
+  // Adds one draw: phi and the gradient of -log posterior there, on any fixed scale. O(D^2).
   void add(double phi, const double* gradient) noexcept;
-  // Complexity O(D^3). kNotPositiveDefinite: too few draws, or gradients without variance.
+  // Fits the control variate. Complexity O(D^3). kNotPositiveDefinite: too few draws, or gradients
+  // without variance.
   Status solve() noexcept;
 
   double mean() const noexcept { return phi_; }             // plain

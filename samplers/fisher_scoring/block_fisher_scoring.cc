@@ -85,7 +85,7 @@ Status BlockFisherScoring::refresh(const Estimates& e) noexcept {
   const auto multiply = [this](double* b, Index) { apply(b, scratch_); };
   const double rate = largest_rate(e.curvature, dimension_, work_, work_ + dimension_, multiply);
   if (rate > kLargestRate) {
-    // The metric that H is the inverse of is larger by this, and so is its noise.
+    // The metric that H is the inverse of grows by this factor, and so does its noise.
     VectorMap(inverses_, blocks_ * block_size_ * block_size_) *= 1.0 / rate;
     VectorMap(roots_, blocks_ * block_size_ * block_size_) *= std::sqrt(rate);
   }

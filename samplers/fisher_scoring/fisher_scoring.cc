@@ -99,8 +99,8 @@ Status FullFisherScoring::refresh_bounded(const Estimates& e) noexcept {
     MatrixMap(sum, d, d).diagonal().array() += injected;
     return sum;
   };
-  // eig(HA) < 2 if and only if C/S + E - A/n is positive definite. 2 A/n more, and what has no
-  // noise goes to the mode in one step.
+  // eig(HA) < 2 if and only if C/S + E - A/n is positive definite. With 2 A/n added a direction
+  // without noise goes to the mode in one step.
   const bool stable = preconditioner_.is_positive_definite(metric(-1.0 / e.n), e.interlude);
   const Status status =
       preconditioner_.set_inverse(metric(stable ? 0.0 : 2.0 / e.n), 2.0 / e.n, e.interlude);

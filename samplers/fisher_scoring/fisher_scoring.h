@@ -21,7 +21,7 @@
 
 namespace windhover {
 
-// What all of this family read: noise_scale and step_size_max.
+// Checks what all of this family read: noise_scale and step_size_max.
 Result<bool> check_fisher_scoring(const SamplerConfig& config) noexcept;
 
 // One rate and one noise for all: C in the rules above is Tr(C)/D I (Mandt et al. 2017, Corollary

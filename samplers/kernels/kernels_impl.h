@@ -10,7 +10,7 @@
 namespace windhover {
 namespace {
 
-// Rows of kBlocks vectors. Four rows at a time.
+// For rows of kBlocks vectors; takes four rows at a time.
 template <std::size_t kBlocks>
 void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32_t* slots,
                        std::size_t count, std::size_t following, const double* coefficients,
@@ -55,7 +55,7 @@ void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32
   }
 }
 
-// Rows of any length: wide vectors, then what is left of a row.
+// For rows of any length: takes wide vectors, then what is left of a row.
 void gather_dot_long(const double* base, std::size_t stride, const std::uint32_t* slots,
                      std::size_t count, std::size_t following, const double* coefficients,
                      double offset, std::size_t target_index, double* predictors, double* targets) {

@@ -9,7 +9,7 @@
 namespace windhover {
 namespace {
 
-// Four columns by one vector of rows of the result, over all observations.
+// Works out four columns by one vector of rows of the result, over all observations.
 inline void outer_tile(const double* rows, const double* scaled, std::size_t width,
                        std::size_t count, std::size_t column, std::size_t row, double* matrix) {
   Vector c0{}, c1{}, c2{}, c3{};
@@ -43,7 +43,7 @@ void weighted_outer(const double* rows, std::size_t width, std::size_t count, co
   }
 }
 
-// y += L x, four columns of L at a time from the diagonal on.
+// y += L x, by four columns of L at a time from the diagonal on.
 void triangular_product(const double* lower, std::size_t d, const double* x, double* y) {
   std::size_t j = 0;
   for (; j + 4 <= d; j += 4) {
@@ -109,7 +109,7 @@ void symmetric_product(const double* matrix, std::size_t d, double scale, const 
     const double* c2 = c1 + d;
     const double* c3 = c2 + d;
     const Vector xj = load(x + j) * broadcast(scale);
-    // The block on the diagonal.
+    // This is the block on the diagonal.
     Vector s = broadcast(xj[0]) * load(c0 + j) + broadcast(xj[1]) * load(c1 + j);
     s += broadcast(xj[2]) * load(c2 + j) + broadcast(xj[3]) * load(c3 + j);
     const Wide x0 = broadcast_wide(xj[0]);
@@ -142,7 +142,7 @@ void symmetric_product(const double* matrix, std::size_t d, double scale, const 
   }
 }
 
-// kRows rows by kVectors vectors of the result, over all terms.
+// Works out kRows rows by kVectors vectors of the result, over all terms.
 template <class V, std::size_t kRows, std::size_t kVectors>
 inline void product_tile(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
                          std::size_t b_stride, double* c, std::size_t c_stride, std::size_t terms) {
@@ -164,7 +164,7 @@ inline void product_tile(const double* a, std::size_t a_row, std::size_t a_term,
   }
 }
 
-// Some columns of b with all rows of a: the columns stay in the first cache.
+// Multiplies some columns of b with all rows of a: the columns stay in the first cache.
 template <class V, std::size_t kVectors>
 void product_columns(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
                      std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
@@ -193,8 +193,8 @@ void product_columns(const double* a, std::size_t a_row, std::size_t a_term, con
 void multiply_add(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
                   std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
                   std::size_t columns, std::size_t terms) {
-  // Vectors at a time: as many sums as hide the latency of an addition and fit into the registers,
-  // and none left over to wait for alone.
+  // How many vectors are taken at a time: as many sums as hide the latency of an addition and fit
+  // into the registers, and none left over to wait for alone.
   const std::size_t most = kWideLanes > kLanes ? 6 : rows == 1 ? 4 : 2;
   std::size_t j = 0;
   for (std::size_t left = columns / kWideLanes; left > 0;) {

@@ -49,7 +49,7 @@ inline Vector transpose_sum(Vector a, Vector b, Vector c, Vector d) {
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-// The same by the type of the vector, for what is written once for both.
+// The integers that go with a vector type, for code that is written once for both.
 template <class V>
 using BitsOf = std::conditional_t<sizeof(V) == sizeof(Vector), Integers, WideIntegers>;
 template <class V>
@@ -137,7 +137,7 @@ inline V normal_mixture_vector(V square, V added, const double* variances, const
     const V precision = 1.0 / (variances[j] + added);
     const V exponent = -0.5 * square * precision;
     const V term = weights[j] * square_root(precision) * exp_nonpositive(exponent);
-    // What exp_nonpositive() makes of such numbers is none; a NaN goes on.
+    // exp_nonpositive() has no result for such numbers; a NaN is passed on.
     density += exponent < -708.0      ? V{}
                : exponent == exponent ? term
                                       : exponent;  // NOLINT(misc-redundant-expression)

@@ -31,7 +31,8 @@ class Temperature {
   double at(double move) const noexcept {
     return constant() ? last_ : last_ + excess_ * std::pow(1.0 + move / steps_, -exponent_);
   }
-  // What step sizes are computed for: without noise there is no variance to be wrong.
+  // The temperature that step sizes are computed for: without noise there is no variance to be
+  // wrong.
   double for_steps() const noexcept { return last_ > 0 ? last_ : 1.0; }
 
  private:
@@ -41,14 +42,14 @@ class Temperature {
   double exponent_;
 };
 
-// The fields that most of them read: step_size and temperature. Refuses annealing.
+// Checks the fields that most of them read, step_size and temperature. Refuses annealing.
 Result<bool> check_langevin(const SamplerConfig& config) noexcept;
 // The same for a sampler that anneals: initial_temperature, annealing_steps and annealing_exponent
 // are checked too.
 Result<bool> check_annealed_langevin(const SamplerConfig& config) noexcept;
-// friction: 0 for computed, otherwise in (0, 1].
+// Checks friction: 0 for computed, otherwise in (0, 1].
 Result<bool> check_friction(const SamplerConfig& config) noexcept;
-// smoothing in [0, 1) and preconditioner_floor > 0.
+// Checks that smoothing is in [0, 1) and preconditioner_floor > 0.
 Result<bool> check_adaptation(const SamplerConfig& config) noexcept;
 
 // The h of theta <- theta - h P (gradient + injected), injected of covariance 2 T / (n h) P^-1,

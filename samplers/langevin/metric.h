@@ -4,7 +4,7 @@
 
 namespace windhover {
 
-// One thread at a time, no allocation, no exception. Must outlive the sampler.
+// A metric is used by one thread at a time, does not allocate or throw, and outlives the sampler.
 class Metric {
  public:
   // Writes at theta `root`, a lower triangular R (column-major, D x D, all of it written) with R

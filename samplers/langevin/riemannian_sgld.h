@@ -16,7 +16,7 @@
 
 namespace windhover {
 
-// O(D^2) a step besides the metric's own cost.
+// A step costs O(D^2) besides the metric's own cost.
 class RiemannianSgld {
  public:
   static constexpr std::string_view kName = "rsgld";

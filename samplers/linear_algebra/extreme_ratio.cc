@@ -96,7 +96,7 @@ void ExtremeRatio::end_step() noexcept {
     inverse.row(rank++) = row / std::sqrt(left);
   }
   if (indefinite_) return;
-  // Rows that are missing count for nothing, and come first or last, where they are not asked for.
+  // Missing rows get an eigenvalue that comes first or last, where it is not asked for.
   Eigen::Matrix3d small = inverse * f * inverse.transpose();
   const double beyond = (1 + small.cwiseAbs().maxCoeff()) * (largest_ ? -4 : 4);
   for (int r = rank; r < 3; ++r) small(r, r) = beyond;

@@ -39,10 +39,11 @@ class ExtremeRatio {
   ExtremeRatio(Arena& arena, std::uint32_t dimension, bool largest) noexcept;
   // Begins from w_j = scale_j x a number of a fixed sequence, so that units do not matter.
   void reset(const double* scale) noexcept;
-  // The forms are others from now on. The search goes on from where it stands.
+  // The forms have changed. The search goes on from where it is.
   void forms_changed() noexcept { stale_ = true; }
 
-  // apply(v) fills the images of v.w. One call of it, two after forms_changed().
+  // Makes one step. apply(v) fills in the images of v.w: it is called once, and twice after
+  // forms_changed().
   template <class Apply>
   void step(Apply&& apply) noexcept {
     if (stale_) {
@@ -56,12 +57,12 @@ class ExtremeRatio {
 
   double ratio() const noexcept { return ratio_; }
   const double* direction() const noexcept { return best_.w; }
-  // Two looks in a row, kLook steps apart, have found it within a per cent. From a random start k
-  // steps leave the largest eigenvalue short by a tenth of (ln(D) / k)^2 on average (Kuczynski and
-  // Wozniakowski 1992, of Lanczos's method): a third of a per cent at D = 1000.
+  // Whether two looks in a row, kLook steps apart, have found the ratio within a per cent. From a
+  // random start k steps leave the largest eigenvalue short by a tenth of (ln(D) / k)^2 on average
+  // (Kuczynski and Wozniakowski 1992, of Lanczos's method): a third of a per cent at D = 1000.
   // After forms_changed() it is found again when the next step has it within a per cent.
   bool converged() const noexcept { return quiet_looks_ >= 2 && !stale_; }
-  // There is a direction in which g is not positive.
+  // Whether there is a direction in which g is not positive.
   bool indefinite() const noexcept { return indefinite_; }
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -13,9 +13,11 @@ using Eigen::Index;
 namespace {
 
 constexpr Index kBlock = 32;
-// Rows of a product: with a thousand terms what they read stays in the second cache.
+// How many rows of a product are taken at a time: with a thousand terms what they read stays in the
+// second cache.
 constexpr Index kTile = 64;
-// c -= a b as multiply_add() takes them; its rows are columns of our matrix, which are contiguous.
+// c -= a b, laid out as for multiply_add(); its rows are columns of our matrix, which are
+// contiguous.
 void subtract_product(const double* a, Index a_row, Index a_term, const double* b, Index b_stride,
                       double* c, Index c_stride, Index rows, Index columns, Index terms) noexcept {
   const auto negate = [&] {
@@ -30,7 +32,7 @@ void subtract_product(const double* a, Index a_row, Index a_term, const double* 
   negate();
 }
 
-// Substitution with the d x d triangle that starts at `lower` in a matrix of the given stride.
+// Substitutes with the d x d triangle that starts at `lower` in a matrix of the given stride.
 void solve_lower_strided(const double* lower, Index stride, Index d, double* b) noexcept {
   for (Index j = 0; j < d; ++j) {
     const double* column = lower + j * stride;
@@ -52,8 +54,7 @@ double product_of(Index a, Index b, Index c = 1) noexcept {
   return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
 }
 
-// Columns `first` to `first + width` of the factor, from which the columns before are subtracted
-// already.
+// Factorizes columns [first, first + width), from which the columns before are subtracted already.
 Status factorize_block(double* lower, Index d, Index first, Index width) noexcept {
   MatrixMap factor(lower, d, d);
   for (Index j = first; j < first + width; ++j) {
@@ -141,8 +142,8 @@ void Factor::colour(double* b) const noexcept {
   }
 }
 
-// Block by block from the top: a row of the result takes the rows of b from its own on, so it can
-// take its place.
+// Works block by block from the top: a row of the result reads the rows of b from its own on, so it
+// can be written there.
 void Factor::colour(double* rows, std::size_t columns, Interlude* interlude) const noexcept {
   const auto n = static_cast<Index>(columns);
   MatrixMap b(rows, n, dimension_);  // a column of it is a row of ours
@@ -162,7 +163,7 @@ void Factor::colour(double* rows, std::size_t columns, Interlude* interlude) con
   }
 }
 
-// Block by block from the bottom.
+// Works block by block from the bottom.
 void Factor::solve_root(double* rows, std::size_t columns, Interlude* interlude) const noexcept {
   const auto n = static_cast<Index>(columns);
   MatrixMap b(rows, n, dimension_);
@@ -186,7 +187,7 @@ void Factor::whiten(double* b) const noexcept {
   solve_lower(lower_, dimension_, b);
 }
 
-// Block by block from the top; what a block has found is taken from all rows below it.
+// Works block by block from the top; what a block has found is subtracted from all rows below it.
 void Factor::whiten(double* rows, std::size_t columns) const noexcept {
   const auto n = static_cast<Index>(columns);
   MatrixMap b(rows, n, dimension_);

@@ -10,14 +10,14 @@ using Eigen::Index;
 
 namespace {
 
-// Rows of a triangular matrix that are computed together, and columns whose rows then stay in the
-// first cache.
+// How many rows of a triangular matrix are computed together, and how many columns keep these in
+// the first cache.
 constexpr std::size_t kRootRows = 16;
 constexpr std::size_t kRootColumns = 64;
 
 }  // namespace
 
-// Row i of the result takes the rows of R from i on, so it can take row i's place.
+// Row i of the result reads the rows of R from i on, so it can replace row i.
 void square_root_rows(double scale, Index dimension, double* rows, Interlude* interlude) noexcept {
   const auto d = static_cast<std::size_t>(dimension);
   for (std::size_t top = 0; top < d; top += kRootRows) {

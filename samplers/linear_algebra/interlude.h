@@ -38,7 +38,8 @@ class Interlude {
 // A number that only goes through memory counts for so many products, in order and out of it.
 inline constexpr double kProductsANumber = 16;
 inline constexpr double kScatteredNumber = 64;
-// A number of a matrix that a product with one vector reads once, from beyond the caches.
+// What a number of a matrix counts for that a product with one vector reads once, from beyond the
+// caches.
 inline constexpr double kSweptNumber = 6;
 
 // `interlude` is null for a computation that need not be interrupted.

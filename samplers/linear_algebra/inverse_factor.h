@@ -26,11 +26,12 @@ class InverseFactor {
   // the work is in each, and one half of R is all that remains. Complexity 2/3 D^3.
   void compute(const Factor& factor, double scale, double* inverse,
                Interlude* interlude = nullptr) noexcept;
-  // Nothing is copied where R is already `other`'s of its last compute(). REQUIRES: always the same
+  // Copies R, unless it is already that of `other`'s last compute(). REQUIRES: always the same
   // `other`, and no compute() here.
   void copy_from(const InverseFactor& other) noexcept;
 
-  // R. What was copied from here, or to here, before a restore does not count as a copy after it.
+  // Shows R. What was copied from here, or to here, before a restore does not count as a copy after
+  // it.
   void visit_state(StateVisitor& visitor) noexcept;
   void visit_copy(StateVisitor& visitor) noexcept;
 
@@ -39,7 +40,7 @@ class InverseFactor {
   // has the same bits whatever rows come with it.
   void whiten(const double* x, std::size_t count, double* whitened) const noexcept;
 
-  // Doubles from one row to the next: D, rounded up to whole cache lines.
+  // How many doubles lie from one row to the next: D, rounded up to whole cache lines.
   std::size_t stride() const noexcept { return stride_; }
   static std::size_t stride_for(std::size_t dimension) noexcept { return (dimension + 7) / 8 * 8; }
 

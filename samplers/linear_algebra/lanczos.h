@@ -32,7 +32,7 @@ class LanczosMatrix {
     stayed_ = !lower;
     return !stays;
   }
-  // What the step before it was coupled with; 0 at first.
+  // The coupling of the last step; 0 at first.
   double last_coupling() const noexcept { return steps_ == 0 ? 0.0 : coupling_[steps_ - 1]; }
   void add(double diagonal, double coupling) noexcept {
     diagonal_[steps_] = diagonal;
@@ -111,7 +111,7 @@ double slowest_rate(const double* curvature, Eigen::Index d, double* work, Inter
   return tridiagonal.smallest_eigenvalue(1e-12);
 }
 
-// Likewise of diag(rates) A and of A itself, which is positive only where A is positive definite.
+// The same for diag(rates) A and for A itself, which is positive only where A is positive definite.
 inline double slowest_scaled_rate(const double* rates, const double* curvature, Eigen::Index d,
                                   double* work) noexcept {
   return slowest_rate(curvature, d, work, nullptr, [rates](double* b, Eigen::Index size) {

@@ -85,7 +85,7 @@ Status stationary_covariance(const double* preconditioner, const double* curvatu
   return Status::kDiverged;
 }
 
-// Block by block: a page is touched a few dozen times before the next.
+// Works block by block: a page is touched a few dozen times before the next.
 void symmetrize(double* matrix, Index d, Interlude* interlude) noexcept {
   constexpr Index kBlock = 32;
   MatrixMap full(matrix, d, d);
@@ -122,7 +122,8 @@ double power_iteration(Index d, double* work, Apply&& apply) noexcept {
       return 0;
     }
     vector = image / size;
-    // Much stricter than 1 %: close to a second eigenvalue the estimate moves on by tiny steps.
+    // This is much stricter than 1 %: close to a second eigenvalue the estimate moves on by tiny
+    // steps.
     if (std::abs(size - eigenvalue) < 1e-6 * size) {
       return size;
     }

@@ -110,8 +110,8 @@ void symmetrize(double* matrix, Eigen::Index dimension, Interlude* interlude = n
 // power iteration: never too large, and 3 % too small at most unless the start is all but
 // orthogonal to its vector. `work` holds 2 D doubles. Complexity about 100 D^2, at most 1000 D^2.
 double largest_eigenvalue(const double* matrix, Eigen::Index dimension, double* work) noexcept;
-// Likewise the largest eigenvalue of diag(scale) matrix (scale positive) and of metric^-1 matrix:
-// of the symmetric S^1/2 matrix S^1/2.
+// The same for diag(scale) matrix (scale positive) and for metric^-1 matrix, by way of the
+// symmetric S^1/2 matrix S^1/2.
 double largest_scaled_eigenvalue(const double* scale, const double* matrix, Eigen::Index dimension,
                                  double* work) noexcept;
 double largest_ratio(const double* matrix, const Factor& metric, double* work) noexcept;

@@ -43,7 +43,7 @@ class GeneralizedLinearModel final : public Model {
                     double* gradient) noexcept override {
     rows_.set_coefficients(theta, target_);
     rows_.clear_sum();
-    // Each row is read twice, the second time from the innermost cache.
+    // Rows are read twice, the second time from the innermost cache.
     const auto add = [&](const RowBatch& chunk) {
       rows_.load_residuals(chunk);
       rows_.add_weighted(chunk, rows_.residuals);
@@ -214,7 +214,7 @@ class GeneralizedLinearModel final : public Model {
         rows_.weigh(chunk, rows_.residuals);
         rows_.curvatures(chunk);
         if (rows_.weighted()) rows_.add_row_weights(chunk, 1.0, sums);
-        // The quadratic in theta that agrees with the loss there, seen from theta = 0.
+        // Takes the quadratic in theta that agrees with the loss there, as seen from theta = 0.
         for (std::size_t i = 0; i < chunk.count; ++i) {
           const double own = rows_.eta[i] - rows_.offset(chunk, i);
           const double eta = (own - target_.shift) / target_.scale;

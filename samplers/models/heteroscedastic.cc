@@ -7,7 +7,8 @@ namespace windhover {
 
 namespace {
 
-// -log p of one row by its log-variance s alone, its squared residual given: convex in s.
+// -log p of one row as a function of its log-variance s, with its squared residual given: convex in
+// s.
 struct LogVarianceLikelihood {
   static constexpr bool kHasTrials = false;
   double square;
@@ -212,7 +213,7 @@ bool HeteroscedasticModel::row_effects(const RowBatch& batch, const RowJudge& ju
   return true;
 }
 
-// `variance`: of the predictor, over the posterior and over the prior.
+// `variance` and `prior_variance` are those of the predictor under the posterior and the prior.
 void HeteroscedasticModel::add_effect(std::size_t i, Block block, double variance,
                                       double prior_variance, RowEffect& effect) const noexcept {
   if (!(variance > 0)) return;

@@ -20,7 +20,8 @@ class LikelihoodRows : public LinearRows {
   LikelihoodRows(Arena& arena, const ModelConfig& config) noexcept
       : LinearRows(arena, config), likelihood(config) {}
 
-  // `eta` and `targets` of the chunk, `row_weights` and `trials`. After set_coefficients().
+  // Loads `eta` and `targets` of the chunk, `row_weights` and `trials`. REQUIRES:
+  // set_coefficients().
   void load(const RowBatch& chunk) noexcept {
     predictors(chunk, eta, targets);
     if (weighted()) load_row_weights(chunk);

@@ -15,7 +15,7 @@ namespace windhover {
 void expand_features(const RowLayout& layout, const FeatureTransform& transform, const double* row,
                      double* out) noexcept;
 
-// A number for each row of a chunk, for whoever looks at it: scratch.
+// Scratch: arrays of one number for each row of a chunk.
 struct ChunkScratch {
   // Takes memory for so many rows; for the last two only where rows have them.
   ChunkScratch(Arena& arena, std::size_t rows, const RowLayout& layout) noexcept;
@@ -33,7 +33,7 @@ struct ChunkScratch {
 // those of the P that judge() was given last. One thread.
 class ExpandedRow {
  public:
-  // Numbers of a row of this dimension, and as many roots, lie there.
+  // `row` and `roots` have room for `dimension` numbers each.
   ExpandedRow(double* row, double* roots, std::uint32_t dimension) noexcept
       : row_(row), roots_(roots), dimension_(dimension) {}
 
@@ -41,7 +41,7 @@ class ExpandedRow {
   void judge(const double* covariance, std::size_t rows) noexcept;
   double* numbers() noexcept { return row_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
-  // x^T P x, and in O(D) no less.
+  // x^T P x; and in O(D) an upper bound of it.
   double variance(const double* covariance, std::size_t rows) const noexcept;
   double largest_variance() const noexcept;
   double prior_variance(const double* precision) const noexcept;
@@ -89,7 +89,7 @@ class LinearRows : public ChunkScratch {
   // dimension x dimension; and total += sum_i weights[i] x_i.
   void leverages(const RowBatch& chunk, const double* covariance, double* leverage) noexcept;
   void add_to(const RowBatch& chunk, const double* weights, double* total) noexcept;
-  // What leverages() and add_to() need of a chunk that add_outer() was not given.
+  // Prepares leverages() and add_to() for a chunk that add_outer() was not given.
   void gather(const RowBatch& chunk) noexcept;
   // out + i x stride <- weights[i] x_i, dimension numbers.
   void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,

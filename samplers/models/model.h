@@ -130,7 +130,7 @@ struct PredictiveJudge {
   double divisor;            // dispersion that -log p is divided by, or 1
 };
 
-// A row of a normal y beside such a posterior, in units in which the dispersion is.
+// How far a row's normal y is from what such a posterior expects, in the units of the dispersion.
 struct PredictiveResidual {
   double error = 0;     // y less its linear predictor at the mode
   double variance = 0;  // that P leaves to the linear predictor
@@ -236,10 +236,11 @@ class Model {
   // False where the posterior may have several modes: Newton's method then descends from initial()
   // to one of them, the chains explore what lies around it, and no mode or exact summary is served.
   virtual bool log_concave() const noexcept { return true; }
-  // Random parameters to start from. Without log_concave() only.
+  // Writes random parameters to start from. REQUIRES: not log_concave().
   virtual void initial(std::uint64_t, double*) const noexcept {}
 
-  // E[y | linear predictor], of a binomial model for each trial; NaN where it takes more than one.
+  // E[y | linear predictor], for a binomial model per trial; NaN where it takes more than one
+  // predictor.
   virtual double mean(double linear_predictor) const noexcept = 0;
 
   virtual FeatureTransform& transform() noexcept = 0;

@@ -35,7 +35,7 @@ DigammaRest digamma_rest(double x) noexcept {
   return {value, derivative};
 }
 
-// log(ratio) - x of ratio = 1 + x > 0.
+// log(ratio) - x, with ratio = 1 + x > 0.
 double log_rest(double ratio, double x) noexcept {
   if (std::abs(x) > 0.01) return std::log(ratio) - x;
   double sum = 0;

@@ -38,7 +38,7 @@ struct NetworkShape {
   NetworkShape(const ModelConfig& config, Response response) noexcept;
 
   std::uint32_t dimension() const noexcept;
-  // Hidden units and outputs.
+  // How many hidden units and outputs there are.
   std::size_t units() const noexcept;
   // Numbers that forward() leaves: the outputs of all units, the head's included, and then of each
   // hidden unit of a Boltzmann machine the probability to be on, for every class, up to whole
@@ -47,7 +47,7 @@ struct NetworkShape {
   std::size_t outputs() const noexcept { return width[layers]; }
   // Weights have precision prior_precision x fan-in, biases intercept_precision.
   void prior_precision(const ModelConfig& config, double* precision) const noexcept;
-  // Normal weights of variance 1 / fan-in, biases 0.
+  // Draws normal weights of variance 1 / fan-in, and sets biases to 0.
   void initial(std::uint64_t seed, double* theta) const noexcept;
 
   // `values` takes values() numbers, layer after layer; returns those of the head: the linear
@@ -81,7 +81,7 @@ struct NetworkShape {
   Activation activation;
 
  private:
-  // Classes, class 0 in front, up to whole vectors.
+  // The number of classes, class 0 included, rounded up to whole vectors.
   std::size_t states() const noexcept { return (width[2] + 8) / 8 * 8; }
   const double* forward_boltzmann(const double* theta, const double* x,
                                   double* values) const noexcept;
@@ -108,7 +108,8 @@ class NetworkBatch {
   void backward(const double* theta, std::size_t rows, double* gradient) noexcept;
 
  private:
-  // Unit after unit, a row each; not a power of two, or all would fall into few sets of the cache.
+  // The numbers of a unit are a row of this stride, which is no power of two: else all would fall
+  // into few sets of the cache.
   static constexpr std::size_t kStride = kRows + 8;
 
   NetworkShape shape_;
@@ -119,7 +120,8 @@ class NetworkBatch {
   double* errors_below_ = nullptr;
 };
 
-// Rows that are summed at once into a matrix of D x D: as many as 2^20 numbers hold, but 4 to 64.
+// How many rows are summed at once into a matrix of D x D: as many as 2^20 numbers hold, but 4 to
+// 64.
 inline std::size_t network_bundle(std::size_t width) noexcept {
   return std::clamp<std::size_t>((std::size_t{1} << 20) / width, 4, 64);
 }
@@ -137,7 +139,8 @@ class NetworkCurvature {
   // Whether that is less work than outer products: a pass backward is not vectorised as well.
   static bool pays(const NetworkShape& shape) noexcept;
 
-  // Row i of a bundle: its features, what forward() left of it, the probabilities of all classes.
+  // Keeps row i of a bundle: its features, what forward() left of it, the probabilities of all
+  // classes.
   void keep(std::size_t i, const double* x, const double* values, const double* probability,
             double weight) noexcept;
   // matrix += the sum of weight x J^T H J over the rows 0 to count - 1 that were kept at theta,
@@ -183,7 +186,7 @@ class OuterBundle {
     weights_[count_++] = weight;
     if (count_ == capacity_) flush(matrix);
   }
-  // Before the matrix is read.
+  // Call it before the matrix is read.
   void flush(double* matrix) noexcept;
   // Capacity x width numbers that only flush() writes.
   double* scratch() noexcept { return scaled_; }
@@ -247,7 +250,7 @@ class NetworkModel final : public Model {
   void set_head(double y, const double* eta) noexcept;
   // matrix += weight x (J^T head)(J^T head)^T, once the bundle is flushed.
   void add_outer(const double* theta, const double* head, double weight, double* matrix) noexcept;
-  // The row that was visited: its weight x J^T H J by outer products.
+  // Adds weight x J^T H J of the row that was visited, by outer products.
   void add_classes(const double* theta, double weight, double* matrix) noexcept;
 
   std::string_view name_;

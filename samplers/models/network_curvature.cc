@@ -81,8 +81,8 @@ void NetworkCurvature::spread_unit(const double* theta, std::size_t count,
   }
 }
 
-// Relative to the likeliest class, whose probability may round to 1: what p leaves to the others is
-// still known then, and the sum stays positive semi-definite.
+// Works relative to the likeliest class, whose probability may round to 1: what p leaves to the
+// others is still known then, and the sum stays positive semi-definite.
 void NetworkCurvature::find_head(std::size_t i, std::size_t unit) noexcept {
   const std::size_t classes = shape_.outputs() + 1;
   const double* p = probability_ + i * classes;

@@ -42,7 +42,7 @@ void PredictorBlocks::add_squares(const RowBatch& chunk, const double* weights, 
 void PredictorBlocks::leverages(const RowBatch& chunk, const double* covariance, std::size_t a,
                                 std::size_t b, double* leverage) noexcept {
   const double* from = covariance + b * columns_ * dimension() + a * columns_;
-  // Its symmetric part, which is all that x^T P_ab x sees.
+  // Takes its symmetric part, which is all that x^T P_ab x sees.
   for (std::size_t j = 0; j < columns_; ++j) {
     for (std::size_t i = 0; i < columns_; ++i) {
       block_[j * columns_ + i] = 0.5 * (from[j * dimension() + i] + from[i * dimension() + j]);

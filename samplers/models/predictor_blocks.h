@@ -30,10 +30,10 @@ class PredictorBlocks {
   // The diagonal of that triangle for one block: squares += sum_i weights[i] x_ij^2.
   void add_squares(const RowBatch& chunk, const double* weights, std::size_t block,
                    double* squares) noexcept;
-  // leverage[i] = x_i^T P_ab x_i, a >= b, of the chunk that add_outer() was given last.
+  // leverage[i] = x_i^T P_ab x_i, a >= b, for the chunk that add_outer() was given last.
   void leverages(const RowBatch& chunk, const double* covariance, std::size_t a, std::size_t b,
                  double* leverage) noexcept;
-  // What the rows of the chunk count as, times `weight`, into the two sums.
+  // Adds what the rows of the chunk count as, times `weight`, to the two sums of weights.
   void add_row_weights(const RowBatch& chunk, double weight, CurvatureSums& sums) const noexcept;
   // The weight of row i of the chunk that LinearRows::load_row_weights() was given last; 1 without
   // weights.

@@ -29,7 +29,7 @@ constexpr bool is_count(Response response) {
          response == Response::kZeroInflatedCount;
 }
 
-// Whether y is how many there were.
+// Whether y counts something.
 constexpr bool is_whole_number(Response response) {
   return is_count(response) || response == Response::kBinomial;
 }

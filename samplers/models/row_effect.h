@@ -19,7 +19,7 @@ struct RowAtMode {
   double trials = 1;  // that y is of, of a binomial model
 };
 
-// Derivative of -log p by eta there, and in the other function the second one.
+// The first derivative of -log p by eta there; the other function gives the second.
 template <class Likelihood>
 double derivative_of_row(const Likelihood& likelihood, const RowAtMode& row, double eta) noexcept {
   double residual = 0;

@@ -191,7 +191,7 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
     for (std::size_t a = 0; a < outputs_; ++a) {
       derivative[a] = probability(a)[i] * (leverage(a, a) - 2 * product[a] + quadratic - expected);
     }
-    // M is not needed for this row any more: its place takes the result.
+    // M is not needed for this row any more: the result replaces it.
     const double of_row = weight * blocks_.row_weight(i);
     for (std::size_t a = 0; a < outputs_; ++a) leverages_[a * kChunk + i] = of_row * derivative[a];
   }

@@ -56,7 +56,7 @@ class SoftmaxModel final : public Model {
   static constexpr std::size_t kChunk = LinearRows::kChunk;
 
   double* probability(std::size_t output) noexcept { return probabilities_ + output * kChunk; }
-  // Linear predictors of classes 1 to C - 1, targets, and the rows' weights.
+  // Loads linear predictors of classes 1 to C - 1, targets, and the rows' weights.
   void load_predictors(const RowBatch& chunk, const double* theta) noexcept;
   // Turns the predictors of row i into probabilities; returns -log p(y) times the row's weight.
   double classify_row(std::size_t i) noexcept;

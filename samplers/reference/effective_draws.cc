@@ -72,7 +72,8 @@ double bulk_effective_draws(const std::vector<std::vector<double>>& chains) {
     }
     return 1.0 - (within - covariance / static_cast<double>(parts)) / variance;
   };
-  // Sums of neighbouring pairs, until one is not positive; none above the one before.
+  // Adds sums of neighbouring pairs until one is not positive; none counts for more than the one
+  // before.
   double time = -1.0;
   double before = INFINITY;
   for (std::size_t lag = 0; lag + 1 < half; lag += 2) {

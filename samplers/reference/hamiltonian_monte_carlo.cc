@@ -64,7 +64,7 @@ class Trajectory {
   Trajectory(System& system, double step_size, double energy)
       : system_(system), step_size_(step_size), energy_(energy) {}
 
-  // 2^depth points on from `from`, which is not one of them; `direction` is 1 or -1.
+  // Extends by 2^depth points from `from`, which is not one of them; `direction` is 1 or -1.
   Tree extend(const Point& from, int depth, int direction) {
     if (depth == 0) return leaf(from, direction);
     Tree first = extend(from, depth - 1, direction);
@@ -116,7 +116,7 @@ class Trajectory {
     return tree;
   }
 
-  // Does the sum of momenta, plus one more, point against either end's velocity?
+  // Whether the sum of momenta, plus one more, points against either end's velocity.
   bool turns(const Point& a, const Point& b, const std::vector<double>& sum,
              const std::vector<double>& more) const {
     double along_a = 0;
@@ -145,7 +145,7 @@ Run hamiltonian_monte_carlo(const LogDensity& log_density, const std::vector<dou
     system.refresh_momentum(point);
     const double before = system.energy(point);
     Point end = point;
-    // A fixed length would be a period of some direction.
+    // The length is random: a fixed one would be a period of some direction.
     constexpr double kMostSteps = 1000;
     const double longest = std::min(2.0 * options.path_length / step_size, kMostSteps);
     const auto steps = static_cast<int>(std::ceil(system.uniform() * longest));

@@ -17,7 +17,7 @@ using LogDensity = std::function<double(const std::vector<double>&, std::vector<
 struct Options {
   std::size_t warm_up = 1000;  // moves that adapt step size and mass, thrown away
   std::size_t draws = 1000;
-  // Ends the draws earlier, with the one at which the gradients after the warm-up are as many.
+  // Ends the draws with the one at which there have been so many gradients since the warm-up.
   std::size_t most_gradients = std::numeric_limits<std::size_t>::max();
   double target_acceptance = 0.8;
   double path_length = 1.6;  // HMC: in posterior standard deviations; about a quarter turn

@@ -38,7 +38,7 @@ void System::leapfrog(Point& point, double step_size) {
   for (std::size_t j = 0; j < d; ++j) point.momentum[j] += 0.5 * step_size * point.gradient[j];
 }
 
-// Infinite where the density is not a number: such a point is never accepted.
+// The energy is infinite where the density is not a number: such a point is never accepted.
 double System::energy(const Point& point) const {
   double kinetic = 0;
   for (std::size_t j = 0; j < point.momentum.size(); ++j) {
@@ -123,7 +123,8 @@ void WarmUp::update(std::size_t move, double acceptance, const std::vector<doubl
       squares_[j] += deviation * (position[j] - mean_[j]);
     }
     if (move + 1 == window_end_ || move + 1 == mass_end) {
-      // Shrunk towards 0.001, as Stan does, so that few draws cannot give a variance of 0.
+      // Variances are shrunk towards 0.001, as Stan does, so that few draws cannot give a variance
+      // of 0.
       for (std::size_t j = 0; j < position.size(); ++j) {
         system_.inverse_mass[j] =
             (count_ / (count_ + 5.0)) * squares_[j] / std::max(count_ - 1.0, 1.0) +

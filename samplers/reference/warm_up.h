@@ -54,7 +54,7 @@ class WarmUp {
  public:
   WarmUp(System& system, const Options& options, const Point& start);
   double step_size() const { return step_size_; }
-  // After move `move` (from 0), which ended at `position`.
+  // Call it after move `move` (from 0), which ended at `position`.
   void update(std::size_t move, double acceptance, const std::vector<double>& position);
 
  private:

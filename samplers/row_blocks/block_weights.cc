@@ -116,7 +116,7 @@ void BlockWeights::enter(const RowColumns& row, std::uint32_t slot, float scatte
   for (std::size_t k = 0; k < row.count; ++k) {
     Column& column = columns_[row.column(k)];
     const double newest = row.value(k) * row.value(k) * scatter;
-    // As if each of its rows had been looked at once.
+    // The mean is as if each of its rows had been looked at once.
     column.scatter += (newest - column.scatter) / static_cast<double>(++column.rows);
   }
 }

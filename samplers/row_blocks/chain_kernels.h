@@ -54,7 +54,7 @@ struct ChainResponses {
 // Chains are taken so many at a time, and compared with one another among these.
 inline constexpr std::uint32_t kChainLanes = 8;
 
-// Columns are taken so many at a time where none is a chain's.
+// Columns are taken so many at a time where the numbers are not a chain's.
 inline constexpr std::size_t kColumnLanes = 8;
 
 // Normals are made so many at a time.
@@ -91,7 +91,8 @@ struct ChainKernels {
   // multiple of kColumnLanes, and numbers of a column without a value are finite.
   double (*direction)(const float* value, const float* precision, const float* curvature,
                       std::size_t count, float* by);
-  // eps_j = scale length_j; `importance`: of the row's residual. REQUIRES: likewise.
+  // Works out a step, with eps_j = scale length_j; `importance` multiplies the row's residual.
+  // REQUIRES: as direction().
   StepSums (*steps)(const ColumnSteps& columns, std::size_t count, float scale, float importance,
                     float dispersion);
   // eta[c] += sum of value_j theta_jc; one number a chain.

@@ -80,7 +80,7 @@ template <bool kAll>
 
 [[gnu::always_inline]] inline float quick_sum(Floats numbers) { return sums_of(numbers)[0]; }
 
-// use(all, first, lanes) of the chains, so many at a time.
+// Calls use<all>(first, lanes) for the chains, so many at a time.
 template <class Use>
 [[gnu::always_inline]] inline void in_lanes(std::uint32_t chains, const Use& use) {
   std::uint32_t first = 0;

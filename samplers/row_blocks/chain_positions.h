@@ -17,7 +17,7 @@
 
 namespace windhover {
 
-// Variance over the chains, of a number each.
+// The variance over the chains of one number each.
 inline float variance_of(std::span<const float> numbers) noexcept {
   const auto count = static_cast<double>(numbers.size());
   const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / count;
@@ -52,7 +52,7 @@ class ChainPositions {
   }
 
   std::uint32_t columns() const noexcept { return columns_; }
-  // The last column, where there is one.
+  // The intercept is the last column, where there is one.
   bool has_intercept() const noexcept { return has_intercept_; }
   std::uint32_t intercept() const noexcept { return columns_ - 1; }
   bool is_intercept(std::uint32_t column) const noexcept {
@@ -70,7 +70,7 @@ class ChainPositions {
     return std::accumulate(numbers, numbers + chains_, 0.0) / chains_;
   }
 
-  // G of a chain, so much more; of the intercept, of each chain; of all chains of a column, this.
+  // Adds to G of a chain; to the intercept's G of each chain; and sets G of all chains of a column.
   void add_force(std::uint32_t column, std::uint32_t chain, double more) noexcept {
     float& of_chain = force(column)[chain];
     if (is_intercept(column)) {
@@ -97,8 +97,9 @@ class ChainPositions {
   void meet(std::uint32_t column) noexcept { met_[met_count_++] = column; }
   std::span<const std::uint32_t> met() const noexcept { return {met_, met_count_}; }
 
-  // use(columns) of those that have had a row, kSurveyedColumns at a time. fetch(column) is called
-  // before, where what else is wanted of the column does not lie beside that of the last one.
+  // Calls use(columns) for those that have had a row, kSurveyedColumns at a time. fetch(column) is
+  // called before, where what else is wanted of the column does not lie beside that of the last
+  // one.
   template <class Fetch, class Use>
   void for_met(const Fetch& fetch, const Use& use) const noexcept {
     std::array<std::uint32_t, kSurveyedColumns> columns;

@@ -23,8 +23,8 @@ namespace windhover {
 // predicted best. One thread. Memory: that of CondensedPast and PastMemory.
 class ColumnPrior {
  public:
-  // `past`: rows that what has left may be worth, at most, or 0: nothing is kept of them. What
-  // follows model outlives it.
+  // `past`: how many rows what has left may be worth at most, or 0: nothing is kept of them. The
+  // references after `past` outlive it.
   ColumnPrior(Arena& arena, const ModelConfig& model, std::uint64_t past,
               const ChainPositions& positions, const ColumnTable& columns,
               const RowNoise& noise) noexcept;
@@ -50,9 +50,9 @@ class ColumnPrior {
 
   CondensedPast& past() noexcept { return past_; }
   const CondensedPast& past() const noexcept { return past_; }
-  // The most rows that the past may be worth as of now; 0 where none is kept.
+  // The most rows that the past may be worth now; 0 where none is kept.
   double memory() const noexcept { return past_.kept() ? memory_.rows() : 0; }
-  // A row has come. REQUIRES: the past is kept.
+  // Takes a row that has come. REQUIRES: the past is kept.
   void take(const RowColumns& row) noexcept;
   // A hint that what the past has of a column is wanted soon.
   void fetch(std::uint32_t column) const noexcept {

@@ -44,8 +44,8 @@ class ColumnTable {
   // Such a row goes, after add_curvature(). Where a column has no row left its relevance is 1
   // again, unless it is kept.
   void leave(const StepBlock& block, std::size_t count, bool keeps_relevance) noexcept;
-  // h of a row was `before` and is `after`; its columns are in the block. `exact`: where rows are
-  // weighed, what has H to the bit; otherwise null.
+  // h of a row was `before` and is `after`; its columns are in the block. `exact` holds H to the
+  // bit where rows are weighed; otherwise it is null.
   void add_curvature(const StepBlock& block, const RowColumns& row, double before, double after,
                      ExactColumns* exact) noexcept;
   // Lets `moves` moves like the one in the block bring its columns back towards where their prior

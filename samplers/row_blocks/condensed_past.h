@@ -33,15 +33,15 @@ class CondensedPast {
   const Column& of(std::uint32_t column) const noexcept { return columns_[column]; }
 
   void remember(double rows) noexcept { memory_ = rows; }
-  // One more row of the stream has come.
+  // Counts a row of the stream that has come.
   void add_row() noexcept { ++rows_; }
   std::uint64_t rows() const noexcept { return rows_; }
-  // p_j as of now.
+  // The present p_j.
   float faded(const Column& column) const noexcept;
 
-  // A row has left.
+  // Counts a row that has left.
   void add_to_worth() noexcept;
-  // Rows that all that has left is worth.
+  // How many rows all that has left is worth.
   double worth() const noexcept { return worth_; }
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -29,11 +29,11 @@ class CurvatureBound {
   static constexpr double kMost = 0.4;
   static constexpr std::size_t kMostCompared = 4;
 
-  // `compared`: of so many estimates the largest counts, 1 to kMostCompared.
+  // `compared`: the largest of so many estimates counts, 1 to kMostCompared.
   CurvatureBound(Arena& arena, std::uint32_t columns, std::size_t compared) noexcept;
   void reset() noexcept;
 
-  // One more row of the iteration, of curvature `curvature`, with the steps e_j at scale 1 of its
+  // Adds a row of curvature `curvature` to the iteration, with the steps e_j at scale 1 of its
   // columns; `rows`: how many are there, which is where an iteration ends.
   void add(const RowColumns& row, double curvature, const float* steps, const float* precisions,
            std::uint64_t rows) noexcept;

@@ -25,7 +25,8 @@ namespace windhover {
 // 16 bytes a column and chain, and 32 a column.
 class ExactColumns {
  public:
-  // `columns`: 0 where rows have no weights. `most`: of weight x value x residual of a row.
+  // `columns`: 0 where rows have no weights. `most`: the largest weight x value x residual of a
+  // row.
   ExactColumns(Arena& arena, std::size_t columns, std::uint32_t chains, std::uint64_t rows,
                double most) noexcept
       : columns_(columns),
@@ -39,8 +40,8 @@ class ExactColumns {
     std::uninitialized_fill_n(curvature_, columns_, ExactSum{});
   }
 
-  // A row has `factor` times its residuals, weight times value, to G of a column: in quanta, by
-  // which they are multiplied.
+  // A row adds `factor`, weight times value, times its residuals to G of a column: returns the
+  // factor in quanta.
   double in_quanta(double factor) const noexcept { return factor * quanta_; }
   // Adds `more` to G of a chain, and returns it.
   float add(std::uint32_t column, std::uint32_t chain, Quanta more) noexcept {

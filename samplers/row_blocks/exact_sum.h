@@ -15,7 +15,7 @@ __extension__ using Quanta = __int128;
 inline constexpr int kLowBits = 62;
 inline constexpr double kHighQuanta = 0x1p62;
 
-// The whole number next to this one; of -x it is minus that of x. REQUIRES: |number| < 2^124.
+// The nearest whole number; that of -x is minus that of x. REQUIRES: |number| < 2^124.
 inline Quanta quanta_of(double number) noexcept {
   const std::int64_t high = std::llrint(number * (1 / kHighQuanta));
   const std::int64_t low = std::llrint(number - static_cast<double>(high) * kHighQuanta);
@@ -24,7 +24,8 @@ inline Quanta quanta_of(double number) noexcept {
 
 // REQUIRES: |quanta| < 2^124.
 inline double number_of(Quanta quanta) noexcept {
-  // The lower bits with a sign of their own: nothing is left of the digits where they cancel.
+  // The lower bits have a sign of their own: otherwise no digits would be left where the two parts
+  // cancel.
   constexpr int kSpare = 64 - kLowBits;
   const auto bits = static_cast<std::uint64_t>(quanta) << kSpare;
   const std::int64_t low = static_cast<std::int64_t>(bits) >> kSpare;
@@ -43,7 +44,7 @@ class ExactSum {
  public:
   static constexpr double kMost = 0x1p60;
 
-  // `number` times 1 or -1.
+  // Adds a number; adding -number takes it out again.
   void add(double number) noexcept {
     const Quanta coarse = quanta_of(number * kCoarse);
     coarse_ += coarse;

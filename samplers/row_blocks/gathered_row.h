@@ -14,8 +14,8 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// Invariant: the block has the numbers of one row, of which what has been asked for last is as the
-// parts had it then. One thread.
+// Invariant: the block has the numbers of one row; those asked for last are as the parts had them
+// then. One thread.
 class GatheredRow {
  public:
   // What all chains together find when they look at a row again.

@@ -52,8 +52,8 @@ class LearnedPrecision {
   }
   // Whether the precision changed at the last end().
   bool changed() const noexcept { return log_change_ != 0; }
-  // What the chains of a column of this curvature are multiplied with, because the precision
-  // changed at the last end().
+  // What the chains of a column of this curvature are multiplied by, because the precision changed
+  // at the last end().
   float stretch(float curvature) const noexcept;
 
   // Sums over moves and their columns, each term divided by the column's rows, so that columns
@@ -76,8 +76,8 @@ class LearnedPrecision {
   // The precision follows, by a fifth at most, once there have been as many moves as all chains
   // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.
   void end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept;
-  // The prior goes towards this one, which what has been added has no part in. Nothing to stretch()
-  // is left: whoever calls it sees to the chains.
+  // Moves the prior towards this one, which does not come from add(). Nothing is left to stretch():
+  // the caller moves the chains.
   void follow(const PrecisionEvidence::Prior& there) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -9,7 +9,7 @@ namespace windhover {
 
 namespace {
 
-// Newton's method: steps at most, and how near it comes, in squares of the posterior's sd.
+// The most steps of Newton's method, and how near it comes, in squares of the posterior's sd.
 constexpr int kMostNewton = 40;
 constexpr double kNear = 1e-4;
 

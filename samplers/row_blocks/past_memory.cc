@@ -13,7 +13,7 @@ namespace {
 constexpr double kShorter = 5;  // how many times shorter each memory is than the one before
 constexpr int kNewtonSteps = 4;
 
-// exp(-a) where a is small, and more where it is large: within 0.05.
+// An approximation of exp(-a): close where a is small, above it where a is large, within 0.05.
 float keep_of(float a) noexcept {
   const float root = 1 / (1 + 0.25F * a);
   const float square = root * root;
@@ -29,7 +29,7 @@ double score_of(double eta, double variance, double target) noexcept {
   return -(std::max(against, 0.0) + std::log1p(std::exp(-std::abs(against))));
 }
 
-// u = y - sigmoid(eta + variance u): where a row takes the centre, over the variance.
+// Solves u = y - sigmoid(eta + variance u): how far a row moves the centre, over the variance.
 double implicit_residual(double eta, double variance, double target) noexcept {
   const double most = target - sigmoid(eta);
   double u = 0;

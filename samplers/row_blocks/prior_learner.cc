@@ -23,8 +23,8 @@ constexpr double kCaughtUp = 0.1;
 
 }  // namespace
 
-// Speaks of the last retain(), and of rows without weights only. What a past says of a column holds
-// it as rows do.
+// Judges by the last retain(), and only for rows without weights. What a past says of a column
+// holds it as rows do.
 bool PriorLearner::columns_have_few_rows(const ChainSurvey& survey) const noexcept {
   const auto columns = static_cast<double>(parts_.positions.met().size());
   return parts_.prior.is_learned() && !parts_.weighs_rows() &&

@@ -30,20 +30,21 @@ struct RowBlockParts;
 // Invariant: the evidence is that of rows before they were learned from. One thread.
 class PriorLearner {
  public:
-  // `memory`: rows that count. The parts outlive it.
+  // `memory`: how many rows count. The parts outlive it.
   PriorLearner(RowBlockParts& parts, double memory) noexcept : parts_(parts), memory_(memory) {}
   void reset() noexcept { evidence_.reset(memory_); }
 
-  // Whether the precision is learned from rows before they are learned from: of rows without
-  // weights. What a past says of a column holds it as rows do.
+  // Whether the precision is learned from rows before the chains learn from them, which takes rows
+  // without weights. What a past says of a column holds it as rows do.
   bool columns_have_few_rows(const ChainSurvey& survey) const noexcept;
   // Learns from such a row. REQUIRES: it has been loaded and predicted.
   void learn(const RowColumns& row) noexcept;
   // Sets the relevance of the columns of the row in the block. The past's centre stays where it is.
   void follow_relevance(const RowColumns& row) noexcept;
-  // The chains go along with what the precision has changed by; before the survey.
+  // Stretches the chains by what the precision has changed. Call it before the survey.
   void stretch() noexcept;
-  // The precision follows, after the survey. Whether chains have gone along at once.
+  // Lets the precision follow. Call it after the survey. Returns whether chains have been moved
+  // along at once.
   bool end(const ChainSurvey& survey) noexcept;
 
   // Shows its numbers in the section that is open.

@@ -17,7 +17,7 @@ constexpr float kSuddenCurvature = 2;
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
 
-// Mean square of what a row's residual changes by, at a linear predictor of this curvature.
+// The mean square of a row's change of residual, at a linear predictor of this curvature.
 float scatter_at(float scatter, double most, float curvature) noexcept {
   return static_cast<float>(std::min<double>(scatter, double{curvature} * curvature * most));
 }
@@ -104,7 +104,7 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
                             static_cast<float>(parts_.noise.dispersion().value()));
   const float squares = static_cast<float>(sums.squares);
   const float scattered = squares * square;
-  // Values far beyond those that their columns have elsewhere: the whole step is shorter.
+  // Where values are far beyond those that their columns have elsewhere the whole step is shorter.
   float shorter =
       scattered > StepLengths::kLargestShare ? StepLengths::kLargestShare / scattered : 1;
   const bool sudden = kWeights && looked.largest > kSuddenCurvature * parts_.kept.curvature(slot);
@@ -131,7 +131,7 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
   }
 }
 
-// The step that has been worked out, and what is said of it, in which its columns count for so much
+// Takes the step that has been worked out, and records it; `weights` is what its columns count for
 // together.
 void RowBlockLangevin::take(const RowColumns& row, const float* normals, double weights) noexcept {
   const StepBlock& b = parts_.gathered.block();

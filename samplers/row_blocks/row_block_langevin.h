@@ -124,12 +124,12 @@ class RowBlockLangevin {
   double theta(std::uint16_t chain, std::uint32_t column) const noexcept {
     return parts_.positions.theta(column)[chain];
   }
-  // How long steps are, and the bound on them, which is to be followed.
+  // How long steps are, and the bound on them, which the caller follows.
   StepLengths& steps() noexcept { return steps_; }
   const StepLengths& steps() const noexcept { return steps_; }
   // See RecentMoves.
   double spread_ratio() const noexcept { return parts_.recent.spread_ratio(); }
-  // As of the last retain().
+  // The survey of the last retain().
   const ChainSurvey& survey() const noexcept { return survey_; }
 
   void visit_state(StateVisitor& visitor) noexcept;

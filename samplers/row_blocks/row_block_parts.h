@@ -43,12 +43,12 @@ struct RowBlockParts {
   bool draws_new_columns() const noexcept {
     return noise.likelihood().response() != Response::kBernoulli;
   }
-  // Whether what the row has leaves digits to sums.
+  // Whether the row's numbers are small enough for sums to keep their digits.
   bool in_range(const RowColumns& row) const noexcept;
-  // h of a row, which is gathered, goes so much of the way to the newest; what it then is.
+  // Moves h of a row, which is gathered, that share of the way to the newest, and returns it.
   float follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
                          float share) noexcept;
-  // h of such a row was `before`.
+  // Adds the change of H by such a row, whose h was `before`.
   void add_curvature(const RowColumns& row, double before, double after) noexcept {
     columns.add_curvature(gathered.block(), row, before, after, weighs_rows() ? &exact : nullptr);
   }

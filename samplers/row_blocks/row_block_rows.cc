@@ -10,8 +10,8 @@ namespace windhover {
 
 namespace {
 
-// As many rows as there are columns that are known from rows, the heaviest, leave the others at
-// least this share of all weight.
+// The least share of all weight that must remain without the heaviest rows, as many as there are
+// columns known from rows.
 constexpr double kLeastShare = 0.05;
 
 }  // namespace
@@ -46,8 +46,8 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   return true;
 }
 
-// The columns of a row that comes are there, with chains, and their past is as of now. What
-// NewColumns says of those that have just been drawn.
+// Makes sure that the columns of a row that comes have chains, and that their past is up to date.
+// Returns what NewColumns says of those that have just been drawn.
 double RowBlockLangevin::begin_columns(const RowColumns& row) noexcept {
   const bool keeps_past = parts_.prior.past().kept();
   if (keeps_past) parts_.prior.take(row);
@@ -103,7 +103,7 @@ void RowBlockLangevin::leave(const double* row_in_place, std::uint32_t slot) noe
   }
 }
 
-// use(columns) of all that have had a row, some at a time.
+// Calls use(columns) for all columns that have had a row, some at a time.
 template <class Use>
 void RowBlockLangevin::for_met(const Use& use) const noexcept {
   parts_.positions.for_met([this](std::uint32_t column) { parts_.columns.fetch(column); }, use);

@@ -7,7 +7,7 @@
 
 namespace windhover {
 
-// The past of a column fades. The chains go to where that leaves the posterior, and as far apart,
+// Fades the past of a column. The chains get the centre and the spread that the posterior then has,
 // were the column independent of the others.
 void RowCondenser::age(std::uint32_t column) noexcept {
   CondensedPast::Column& past = parts_.prior.past().of(column);
@@ -28,7 +28,8 @@ void RowCondenser::age(std::uint32_t column) noexcept {
   }
 }
 
-// A row that is not counted any more, in the block; r' of each chain still is in its G.
+// Condenses a row that is not counted any more and is in the block; G of each chain still has its
+// r'.
 void RowCondenser::condense(const RowColumns& row, std::uint32_t slot) noexcept {
   const StepBlock& b = parts_.gathered.block();
   parts_.prior.past().add_to_worth();
@@ -66,7 +67,7 @@ void RowCondenser::condense(const RowColumns& row, std::uint32_t slot) noexcept 
   }
 }
 
-// A column without rows is as its past has it: the chains are where they were in it, to scale.
+// Brings a column without rows to its past: the chains keep their places in it, to scale.
 void RowCondenser::leave(std::uint32_t column) noexcept {
   const CondensedPast::Column& past = parts_.prior.past().of(column);
   const auto pull = static_cast<float>(parts_.prior.pull(column));
@@ -81,7 +82,7 @@ void RowCondenser::leave(std::uint32_t column) noexcept {
   parts_.positions.set_force(column, -pull * past.centre);
 }
 
-// The chains of such a column, as far apart as its past is known now.
+// Copies the chains of such a column, as far apart as its past is known now.
 void RowCondenser::copy(std::uint32_t column, float* out) const noexcept {
   const CondensedPast::Column& past = parts_.prior.past().of(column);
   const double now = parts_.prior.of(column) + double{parts_.prior.past().faded(past)};

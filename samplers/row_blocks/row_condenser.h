@@ -24,11 +24,12 @@ class RowCondenser {
   // The parts outlive it.
   explicit RowCondenser(RowBlockParts& parts) noexcept : parts_(parts) {}
 
-  // The past of a column fades to what it is by now.
+  // Fades the past of a column to what it is by now.
   void age(std::uint32_t column) noexcept;
-  // A row that is not counted any more, in the block; r' of each chain still is in its G.
+  // Condenses a row that is not counted any more and is in the block; G of each chain still has its
+  // r'.
   void condense(const RowColumns& row, std::uint32_t slot) noexcept;
-  // The chains of a column without rows, as far apart as its past is known now.
+  // Copies the chains of a column without rows, as far apart as its past is known now.
   void copy(std::uint32_t column, float* out) const noexcept;
 
  private:

@@ -74,7 +74,7 @@ class RowLikelihood {
   // Tells the dispersion to likelihoods whose -log p is no multiple of 1 / dispersion.
   void set_dispersion(double dispersion) noexcept { dispersion_ = dispersion; }
   // What a row says of the dispersion: its squared distance, by the likelihood's own weight. It
-  // does not hang on the dispersion where is_normal().
+  // does not depend on the dispersion where is_normal().
   double square(double eta, double y, double residual) const noexcept {
     return is_normal(response_) ? residual * residual : residual * (eta - y);
   }

@@ -41,7 +41,7 @@ void RowNoise::end(std::uint64_t rows, double weight, double informed) noexcept 
   likelihood_.set_dispersion(dispersion_.value());
 }
 
-// The same wherever it is called: what is kept of a row is taken out again to the bit.
+// It gives the same wherever it is called: what is kept of a row is taken out again to the bit.
 double RowNoise::squares_of(const float* residuals) const noexcept {
   double squares = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) squares += double{residuals[c]} * residuals[c];

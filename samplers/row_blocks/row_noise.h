@@ -18,16 +18,16 @@ namespace windhover {
 class RowNoise {
  public:
   RowNoise(const ModelConfig& model, std::uint32_t chains) noexcept;
-  // What has been learned is forgotten.
+  // Sets the units, and forgets what has been learned.
   void set_units(const TargetTransform& units) noexcept;
 
   const RowLikelihood& likelihood() const noexcept { return likelihood_; }
   const LearnedDispersion& dispersion() const noexcept { return dispersion_; }
 
-  // What the chains keep of a row comes, or, with sign -1, goes with it.
+  // Adds what the chains keep of a row that comes, or, with sign -1, takes it out.
   void keep(const RowColumns& row, const float* residuals, int sign) noexcept;
-  // What the chains that have looked at the row in the block say, in a step of this length; `rows`
-  // there are. REQUIRES: dispersion().learned().
+  // Learns from the chains that have looked at the row in the block, in a step of this length;
+  // `rows` rows are there. REQUIRES: dispersion().learned().
   void look(const RowColumns& row, double length, const StepBlock& block,
             std::uint64_t rows) noexcept;
   // See LearnedDispersion::end().

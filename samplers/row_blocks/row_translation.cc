@@ -19,7 +19,7 @@ constexpr float kLargestOwn = 1;
 // A parabola that lies above -log p is never too narrow, and from where it starts this is enough.
 constexpr int kModeSteps = 3;
 
-// What of `change` is on the way to `target`.
+// The part of `change` that is on the way to `target`.
 float within(float change, float target) noexcept {
   return change > 0 ? std::clamp(target, 0.0F, change) : std::clamp(target, change, 0.0F);
 }
@@ -131,8 +131,8 @@ void RowTranslation::work_out_return(const RowColumns& row, std::uint32_t slot) 
   }
 }
 
-// Theta of all chains by the block's steps; and to G of them, where it is not known exactly, what a
-// row of these residuals says.
+// Translates theta of all chains by the block's steps; and adds to G, where it is not known
+// exactly, what a row of these residuals says.
 void RowTranslation::apply(const RowColumns& row, const float* residuals) noexcept {
   parts_.ahead.fetch_some();
   const StepBlock& b = parts_.gathered.block();
@@ -142,7 +142,7 @@ void RowTranslation::apply(const RowColumns& row, const float* residuals) noexce
     parts_.positions.add_to_intercept(residuals);
 }
 
-// dispersion x dU/dtheta of a column, of the chains together.
+// dispersion x dU/dtheta of a column, averaged over the chains.
 double RowTranslation::mean_force(std::uint32_t column) const noexcept {
   const double pull = parts_.prior.pull(column);
   const float* theta = parts_.positions.theta(column);

@@ -22,12 +22,12 @@ class RowTranslation {
   // The parts outlive it.
   explicit RowTranslation(RowBlockParts& parts) noexcept : parts_(parts) {}
 
-  // A row with a weight: -1 where it comes, 1 where it has gone. Where columns of it have just been
-  // drawn, `fresh` is what NewColumns says of them; otherwise 0.
+  // For a row with a weight; `sign`: -1 where it comes, 1 where it has gone. Where columns of it
+  // have just been drawn, `fresh` is what NewColumns says of them; otherwise 0.
   void work_out(const RowColumns& row, std::uint32_t slot, float sign, double fresh) noexcept;
-  // One without comes; eta is then what it is of the chains once they are there.
+  // For a row without a weight that comes; eta becomes what the chains have once they are there.
   void work_out_transport(const RowColumns& row) noexcept;
-  // One without has gone.
+  // For a row without a weight that has gone.
   void work_out_return(const RowColumns& row, std::uint32_t slot) noexcept;
 
   // Translates the chains, and adds to G, where it is not known exactly, what a row of these

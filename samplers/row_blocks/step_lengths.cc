@@ -61,7 +61,7 @@ double StepLengths::most_scatter(const RowColumns& row) const noexcept {
   return kMostScatter * parts_.noise.dispersion().value() * variance;
 }
 
-// eps_j at scale 1 of a row that is as long as its column's are.
+// eps_j at scale 1 for a row whose steps are as long as its column's are.
 double StepLengths::longest_step_of(const RowColumns& row, std::size_t k,
                                     double most_scatter) const noexcept {
   const StepBlock& b = parts_.gathered.block();

@@ -40,9 +40,9 @@ class StepLengths {
   void shorten(std::size_t count, float shorter) noexcept;
 
   const CurvatureBound& bound() const noexcept { return bound_; }
-  // Goes on with the bound by one row: an iteration takes each that is there once.
+  // Goes on with the bound by one row: an iteration takes each row once.
   void follow_bound(const double* row, std::uint32_t slot) noexcept;
-  // A hint that this row is wanted for that soon.
+  // A hint that follow_bound() wants this row soon.
   void fetch_for_bound(const double* row) const noexcept;
 
   // Shows its numbers in the section that is open, and in one of its own.

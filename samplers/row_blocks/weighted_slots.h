@@ -15,7 +15,7 @@ namespace windhover {
 // slot, of the next power of two.
 class WeightedSlots {
  public:
-  // `slots` 0: no memory, and nothing but reset() and total() may be asked.
+  // With 0 `slots` it takes no memory, and only reset() and total() may be called.
   WeightedSlots(Arena& arena, std::uint64_t slots) noexcept;
   void reset() noexcept;  // all weigh 0
 

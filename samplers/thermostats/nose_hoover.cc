@@ -37,7 +37,8 @@ NoseHoover::NoseHoover(Arena& arena, const SamplerConfig& config, std::uint32_t 
       expected_(arena.allocate<double>(dimension).data()),
       work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
 
-// Velocities of the stationary law, thermostats at the friction that all the noise asks for.
+// Starts with velocities of the stationary law, and thermostats at the friction that all the noise
+// asks for.
 void NoseHoover::start(Chain& chain, Rng& rng) const noexcept {
   double* v = chain.state;
   double* alpha = v + dimension_;

@@ -18,7 +18,7 @@
 
 namespace windhover {
 
-// What the two share: everything but the thermostat. State: v, then alpha. O(D) a step.
+// What the two samplers share: everything but the thermostat. State: v, then alpha. O(D) a step.
 class NoseHoover {
  public:
   static Result<bool> check(const SamplerConfig& config) noexcept;

@@ -63,7 +63,8 @@ void Santa::start(Chain& chain, Rng& rng) const noexcept {
 // minibatch's noise asks for a friction of at most kStepBias.
 Status Santa::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
-  // Diagonals bound no eigenvalue: no step can be computed, and how long it remembers is not known.
+  // Diagonals bound no eigenvalue: no step can be computed, and how long a chain remembers is not
+  // known.
   if (e.diagonals_only() && !(given_step_ > 0)) return Status::kInvalidConfig;
   n_ = e.n;
   double* g2 = work_;
