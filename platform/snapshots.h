@@ -28,7 +28,7 @@ struct alignas(64) SnapshotPin {
 //
 // Memory order. Let the publisher replace newest n by m (store P, seq_cst) and later scan the pins
 // (load G, seq_cst); let a reader pin n (store H, seq_cst) and look at newest again (load L,
-// seq_cst). All four stand in one order.
+// seq_cst). All four are in one total order.
 //   - If G does not see H, then P < G < H < L, so L sees m or something later, and the reader tries
 //     again without having touched slot n. If "something later" is n again, slot n was written and
 //     published anew before L, and it will not be reused before a scan that comes after L, which

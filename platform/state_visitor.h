@@ -18,7 +18,7 @@ namespace windhover {
 // Counts that depend on the state are visited before what they count, so that a restored count
 // says how much follows. They, and the flags and enums, are taken as they come: whoever restores
 // from a medium that can be damaged has to check a checksum over the whole state first, and that it
-// is of the same configuration, as EngineState::restore does. Of a state that passed neither, a
+// is of the same configuration, as EngineState::restore does. With a state that passed neither, a
 // restore may read and write out of bounds.
 class StateVisitor {
  public:

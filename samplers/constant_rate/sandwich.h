@@ -1,5 +1,6 @@
 // Constant-rate SGD whose stationary law is the sandwich A^-1 C A^-1 / n: the covariance of the
-// estimate over repetitions of the data, which holds when the model does not. Not the posterior.
+// estimate over repetitions of the data, which holds when the model does not. It is not the
+// posterior.
 //
 //   H = k A^-1, and noise of covariance (2 / (k n) - 1 / n - 1 / S) C added to the gradient.
 //

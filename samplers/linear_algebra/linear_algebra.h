@@ -96,9 +96,9 @@ class Factor {
 };
 
 // Sigma of theta <- theta - H (A (theta - mode) + noise), noise of covariance `noise`: the solution
-// of Sigma = (I - HA) Sigma (I - HA)^T + H noise H^T, by doubling. All D x D, A and noise with both
-// triangles filled, H need not be symmetric. `work` holds 4 D^2 doubles. Complexity about 60 D^3.
-// kDiverged when the iteration is not stable.
+// of Sigma = (I - HA) Sigma (I - HA)^T + H noise H^T, by doubling. All are D x D, A and noise with
+// both triangles filled; H need not be symmetric. `work` holds 4 D^2 doubles. Complexity about 60
+// D^3. kDiverged when the iteration is not stable.
 Status stationary_covariance(const double* preconditioner, const double* curvature,
                              const double* noise, Eigen::Index dimension, double* sigma,
                              double* work) noexcept;

@@ -78,14 +78,14 @@ struct ColumnSurvey {
 };
 
 struct ChainKernels {
-  // Standard normals of as many words of 32 random bits, which may lie in their place, by Box and
-  // Muller: of each kChainNormals the first half are radii, the second angles. Within 10^-5 of what
-  // exact arithmetic gives, or 4 x 10^-4 where the radius is next to nothing; at most 6.8 in size.
-  // REQUIRES: `count` is a multiple of kChainNormals.
+  // Makes standard normals from as many words of 32 random bits, which may lie in their place, by
+  // Box and Muller: of each kChainNormals words the first half give radii, the second angles.
+  // Within 10^-5 of what exact arithmetic gives, or 4 x 10^-4 where the radius is next to nothing;
+  // at most 6.8 in size. REQUIRES: `count` is a multiple of kChainNormals.
   void (*normals)(const std::uint32_t* bits, std::size_t count, float* out);
-  // Normals of so many chains side by side come to sum to 0. Each stays a standard normal: of any
-  // two of K chains the correlation is -1 / (K - 1). REQUIRES: `count` is a multiple of the chains,
-  // of which there are several.
+  // Makes normals of so many chains side by side sum to 0. Each stays a standard normal: any two of
+  // K chains have the correlation -1 / (K - 1). REQUIRES: `count` is a multiple of the chains, of
+  // which there are several.
   void (*balance)(float* normals, std::size_t count, std::uint32_t chains);
   // by_j = value_j / (precision_j + curvature_j); the sum of value_j by_j. REQUIRES: `count` is a
   // multiple of kColumnLanes, and numbers of a column without a value are finite.

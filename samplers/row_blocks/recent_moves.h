@@ -54,8 +54,8 @@ class RecentMoves {
   // which is 1 where theta and theta', two chains, are independent draws from exp(-U) (the
   // fluctuation-dissipation relation, Yaida 2019) and K / (K - 1) where they are as far apart as
   // their normals are, over the latter; a mean over the columns of recent moves in which each
-  // counts as much as its rows know of it. Above 1 they have still to contract. NaN until there
-  // were kLeastMoves moves, and of one chain.
+  // counts as much as its rows know of it. Above 1 the chains have still to contract. NaN until
+  // there were kLeastMoves moves, and with one chain.
   double spread_ratio() const noexcept {
     const bool known = moves_ >= kLeastMoves && chains_ > 1 && virial_weights_ > 0;
     return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// Where a row that comes or goes takes the chains at once.
+// Where a row that comes or goes moves the chains at once.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_TRANSLATION_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_ROW_TRANSLATION_H_
 
@@ -15,8 +15,8 @@ struct RowBlockParts;
 // comes, as a Kalman filter has it, and further apart where it goes; elsewhere they scatter as
 // before. What that leaves or goes too far by the moves make up for.
 //
-// One of the first three works out the way, into the block of the row that is gathered; apply()
-// goes it. Invariant: theta and G change in apply() alone. One thread.
+// One of the first three functions works out the way, into the block of the row that is gathered;
+// apply() goes it. Invariant: only apply() changes theta and G. One thread.
 class RowTranslation {
  public:
   // The parts outlive it.
