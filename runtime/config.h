@@ -99,7 +99,7 @@ struct EngineConfig {
   // Whether rows are predicted before they are learned from, and the predictions scored by what
   // happened (scoring/prequential.h): up to a twentieth of the learner's time.
   bool score_predictions = false;
-  // Predictions whose outcome is heard of later; none by default.
+  // Predictions whose outcome comes later; none by default.
   LabelsConfig labels;
 
   // Replay draws per new observation and chain (R). 0: no target, the learner never rests.

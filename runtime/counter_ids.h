@@ -35,7 +35,7 @@ enum class RuntimeCounter : std::uint8_t {
   kPredictions,
   kPredictionsRefused,
   kLabelsKept,       // rows kept with a key
-  kLabelsReplaced,   // of these, in place of a pending one of the same key
+  kLabelsReplaced,   // those of these that replaced a pending one of the same key
   kLabelsTableFull,  // rows with a key that were not kept: so many were pending, or not scored yet
   kLabelsJoined,     // pending keys whose outcome came, and was accepted
   kLabelsTimedOut,   // pending keys whose outcome did not come in time

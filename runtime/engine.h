@@ -59,9 +59,9 @@ class Reader {
 
   // The same answer, to the last bit, in pieces between which its thread does other things: begin,
   // then the rows in order, however many at a time, then end. All of them are answered from the
-  // snapshot that begin_predict() pins; refused, nothing is pinned. Meanwhile the request stays as
-  // it is, though keys may move, and this reader answers nothing else (kUnavailable). `summaries`
-  // are the request's. Rows with keys are kept as they are answered.
+  // snapshot that begin_predict() pins; a refused request pins nothing. Meanwhile the request stays
+  // as it is, though keys may move, and this reader answers nothing else (kUnavailable).
+  // `summaries` are the request's. Rows with keys are kept as they are answered.
   Status begin_predict(const PredictRequest& request) noexcept;
   void predict_rows(const PredictRequest& request, std::size_t first, std::size_t count,
                     std::span<PredictiveSummary> summaries) noexcept;
@@ -91,9 +91,9 @@ class Reader {
   Reader(Engine* engine, std::uint32_t id) : engine_(engine), id_(id) {}
   Engine* engine_;
   std::uint32_t id_;
-  const Posterior* held_ = nullptr;   // by draws()
-  const Posterior* asked_ = nullptr;  // by a predict in pieces
-  Conformal::Bounds served_{};        // by the same: conformal intervals
+  const Posterior* held_ = nullptr;   // pinned by draws()
+  const Posterior* asked_ = nullptr;  // pinned by a predict in pieces
+  Conformal::Bounds served_{};        // the conformal intervals for that predict
 };
 
 class Engine {

@@ -29,23 +29,23 @@ class LearnerPool {
   LearnerPool(const LearnerPool&) = delete;
   LearnerPool& operator=(const LearnerPool&) = delete;
 
-  // At most as many threads as engines, those to come included, and kMaxLearnerThreads. The engines
-  // outlive the threads. `spare`: engines that may be added while they run. Makes heap calls, and
-  // none later. Errors are Thread::start's, or kUnavailable without memory; then nothing runs.
-  // kInvalidArgument: no engine, no thread, or they run.
+  // Starts at most as many threads as engines, those to come included, and kMaxLearnerThreads. The
+  // engines outlive the threads. `spare`: engines that may be added while they run. Makes heap
+  // calls; nothing later does. Errors are Thread::start's, or kUnavailable without memory; then
+  // nothing runs. kInvalidArgument: no engine, no thread, or they run.
   Status start(std::span<Engine* const> engines, std::uint32_t threads,
                const ThreadOptions& options, IdleStrategy::Kind idle,
                std::size_t spare = 0) noexcept;
 
-  // Between start() and stop(), from one thread at a time that is none of the pool's. Each waits
-  // until the engine's thread has finished its round: from then on the engine is polled, or nobody
-  // touches it any more. add(): kUnavailable where all the spare places are taken.
+  // Call these between start() and stop(), from one thread at a time that is none of the pool's.
+  // Each waits until the engine's thread has finished its round: from then on the engine is polled,
+  // or nobody touches it any more. add(): kUnavailable where all the spare places are taken.
   Status add(Engine& engine) noexcept;
   void remove(Engine& engine) noexcept;
 
   // Finishes the rounds under way and joins; nothing to do when they do not run.
   void stop() noexcept;
-  std::uint32_t warnings() const noexcept;  // of all of them: a mask of ThreadWarning
+  std::uint32_t warnings() const noexcept;  // those of all threads: a mask of ThreadWarning
   // LearnerThread::beat_ns() of the thread that has not turned for longest.
   std::int64_t beat_ns() const noexcept;
 
@@ -62,7 +62,7 @@ class LearnerPool {
 
     LearnerPool* pool = nullptr;
     std::span<EngineQueue::Entry> room;  // empty: it does not run
-    std::size_t engines = 0;             // of who adds and removes
+    std::size_t engines = 0;             // only the thread that adds and removes uses it
     std::optional<EngineQueue> queue;    // the thread's
     Handover<Change> changes;
     std::atomic<std::int64_t> beat_ns{0};

@@ -56,7 +56,7 @@ struct ObservationBatch {
   const std::byte* indices = nullptr;
   const std::byte* row_ends = nullptr;
   const std::byte* offsets = nullptr;  // a double a row, of a model that has them; null: all 0
-  const std::byte* weights = nullptr;  // likewise; null: all 1
+  const std::byte* weights = nullptr;  // one a row; null: all 1
   // For a binomial model, one double a row: how many trials its target is of. kTrialsMissing
   // without them.
   const std::byte* trials = nullptr;
@@ -75,9 +75,9 @@ struct ObserveResult {
   Status status = Status::kOk;
   std::size_t accepted = 0;
   std::size_t refused = 0;
-  std::size_t duplicate = 0;  // of outcomes alone: of keys that had been joined already
+  std::size_t duplicate = 0;  // only for outcomes: keys that had been joined already
   std::size_t timed_out =
-      0;  // of LateLabels::settle() alone: keys that are not waited for any more
+      0;  // only for LateLabels::settle(): keys that are not waited for any more
 };
 
 }  // namespace windhover

@@ -26,10 +26,10 @@ class Capture;
 // by the learner's thread until there is a copy, then by whoever writes that (capture.h).
 class EngineState {
  public:
-  // Shows it. What is restored into an engine of the same configuration goes on bit for bit as the
-  // one that was shown would have, and answers at once as it did. On the learner's thread, between
-  // polls, while nobody is in Engine::observe() or assist(); Readers may go on. Writing changes
-  // nothing. See platform/state_visitor.h.
+  // Shows the state. What is restored into an engine of the same configuration goes on bit for bit
+  // as the one that was shown would have, and answers at once as it did. Call it on the learner's
+  // thread, between polls, while nobody is in Engine::observe() or assist(); Readers may go on.
+  // Writing changes nothing. See platform/state_visitor.h.
   void visit_state(StateVisitor& visitor) noexcept;
 
   // Writes all of that, with what a reader needs to check it (runtime/checkpoint/format.md). Under
@@ -61,9 +61,9 @@ class EngineState {
   // Rows that the learner had taken in. REQUIRES: captured().
   std::uint64_t captured_head() const noexcept;
   // Writes what save() writes, with the rows up to `head`: restored, the engine is as it was
-  // captured, and the rows since then wait for its learner. On a thread of its own, once a capture.
-  // kInvalidArgument unless captured_head() <= head <= Engine::head(); kUnavailable without a
-  // capture, or where it has been written; otherwise what the sink said.
+  // captured, and the rows since then wait for its learner. Call it on a thread of its own, once a
+  // capture. kInvalidArgument unless captured_head() <= head <= Engine::head(); kUnavailable
+  // without a capture, or where it has been written; otherwise what the sink said.
   Status save_captured(Sink& sink, std::uint64_t head) noexcept;
   // Releases rows and copy; the same thread. Without a capture it does nothing; one that is
   // requested and not taken yet is called off.

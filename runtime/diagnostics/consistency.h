@@ -33,7 +33,7 @@ class Consistency {
   // What follow() will be called for.
   struct Follows {
     bool draws = false;
-    bool law = false;  // of a sampler that says it; `has_state`: and keeps something, like momentum
+    bool law = false;  // the sampler says its law; `has_state`: and keeps something, like momentum
     bool has_state = false;
   };
   // `span`: relaxations that make up half of what is compared.
@@ -120,7 +120,7 @@ class Consistency {
 
  private:
   static constexpr double kLeast = 20;
-  static constexpr double kGrowth = 1.5;      // of n, likewise
+  static constexpr double kGrowth = 1.5;      // the growth of n that ends a part
   static constexpr double kMostPart = 10000;  // deviations
 
   // Deviations of a stretch of time. Two are kept; the older one goes when the newer one is full.
@@ -128,7 +128,7 @@ class Consistency {
     double* sum = nullptr;  // of outer products of the deviations; dense() or the diagonal
     double weight = 0;      // how many they are
     double since = 0;
-    double n = 0;                         // when the first one came
+    double n = 0;                         // n when the first one came
     SpreadDirections::Numbers squares{};  // sums of them
     double directed = 0;                  // and of how many deviations
   };

@@ -16,7 +16,7 @@ struct Evidence {
   bool drifting = false;        // ScoreSeries
   bool dependent_rows = false;  // ScoreSeries
   bool not_definite = false;    // the last estimates could not be computed
-  bool chains_lost = false;     // and not made good yet
+  bool chains_lost = false;     // and their loss is not made good yet
   bool law_refused = false;     // the sampler has never had a law
   bool step_given = false;      // the host chose how long its steps are
   bool law_asked = false;       // the law is to be the posterior: not of the sandwich

@@ -22,9 +22,10 @@ struct GivenAnswer {
   std::uint64_t n_eff = 0;
 };
 
-// One answer a place of a table, or none. Which outcomes are for the check of calibration
-// (JudgedRows) is decided when a row is asked about: those that come first are of one kind. One who
-// is asked about again stays with what was decided, as long as the posterior is of the same rows.
+// Keeps one answer, or none, for each place of a table. Which outcomes are for the check of
+// calibration (JudgedRows) is decided when a row is asked about: those that come first are of one
+// kind. A row that is asked about again keeps what was decided, as long as the posterior is of the
+// same rows.
 //
 // Invariant: no more answers are for the check than the posterior that gave them may be judged by.
 //

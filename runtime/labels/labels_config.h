@@ -13,7 +13,7 @@ struct EngineConfig;
 
 inline constexpr std::size_t kMaxKeyBytes = 64;
 
-// Predictions with a key, whose outcome is heard of later (pending_labels.h).
+// Predictions with a key, whose outcome comes later (pending_labels.h).
 struct LabelsConfig {
   std::uint32_t pending = 0;       // keys that may wait at one time; 0: none may
   double timeout_seconds = 1'800;  // for which a key waits, 0.001 to a year

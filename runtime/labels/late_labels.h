@@ -25,19 +25,19 @@ class Predictor;
 // (pending_labels.h).
 class LateLabels {
  public:
-  // What happened, of rows that were asked about with a key (PredictRequest::keys): each is then an
-  // observation as any other, accepted or refused on its own; the first refused.size() refusals are
-  // listed. Its score, where predictions are scored, is that of the answer given when it was asked
-  // about. kUnknownKey: nobody has asked with it, or it was long ago, or before a restart;
-  // kKeyTimedOut; `duplicate` counts keys that have been joined. Otherwise as Engine::observe(): of
-  // kWindowFull nothing has happened; kKeyNotTaken: EngineConfig::labels keeps none. On the observe
-  // thread. Complexity O(keys x features).
+  // Takes the outcomes of rows that were asked about with a key (PredictRequest::keys): each is
+  // then an observation as any other, accepted or refused on its own; the first refused.size()
+  // refusals are listed. Its score, where predictions are scored, is that of the answer given when
+  // it was asked about. kUnknownKey: nobody has asked with it, or it was long ago, or before a
+  // restart; kKeyTimedOut; `duplicate` counts keys that have been joined. Otherwise as
+  // Engine::observe(): of kWindowFull nothing has happened; kKeyNotTaken: EngineConfig::labels
+  // keeps none. Call it on the observe thread. Complexity O(keys x features).
   ObserveResult observe(const OutcomeBatch& batch, std::span<RefusedRow> refused) noexcept;
 
   // Keys whose time is up, `most` of them, are no longer waited for (`timed_out`: how many): call
   // it now and then, again while there are as many. With EngineConfig::labels.timeout_outcome their
   // rows, max_frame_rows at most, are observations with that outcome: accepted, or refused;
-  // kWindowFull: later. On the observe thread. Complexity O(most).
+  // kWindowFull: try again later. Call it on the observe thread. Complexity O(most).
   ObserveResult settle(std::uint64_t most) noexcept;
 
   // How many keys are waited for now. Any thread.

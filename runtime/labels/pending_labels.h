@@ -1,4 +1,4 @@
-// Rows that were asked about and whose outcome is heard of later: a table of keys in fixed memory.
+// Rows that were asked about and whose outcome comes later: a table of keys in fixed memory.
 #ifndef WINDHOVER_RUNTIME_LABELS_PENDING_LABELS_H_
 #define WINDHOVER_RUNTIME_LABELS_PENDING_LABELS_H_
 
@@ -117,7 +117,7 @@ class PendingLabels {
   Clock& clock_;
   Counters<RuntimeCounter>& counters_;
 
-  std::mutex mutex_;  // of all down to the queue
+  std::mutex mutex_;  // guards all members down to the queue
   KeyTable keys_;
   PlaceLists places_;
   std::span<double> rows_;

@@ -59,7 +59,7 @@ class PlaceLists {
 
   std::span<Link> links_;
   std::uint32_t unused_ = 0;  // places that have never been taken are those from here on
-  std::int64_t settled_ = 0;  // so often
+  std::int64_t settled_ = 0;  // how often a place has been settled
   List waiting_;
   List free_;    // settled, and nobody reads them
   List unread_;  // settled, with an entry that the learner may have to read

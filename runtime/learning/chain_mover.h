@@ -145,10 +145,10 @@ class ChainMover {
   AnySampler* sampler_;
   Counters<RuntimeCounter>& counters_;
   bool first_order_ = false;          // the sampler has a law, without momentum
-  bool posterior_is_target_ = false;  // of that law
+  bool posterior_is_target_ = false;  // whether that law is to be the posterior
   StepDamping damping_;
   double law_n_ = 1;      // n of the estimates behind the law
-  KnownRows rows_;        // of those estimates
+  KnownRows rows_;        // the rows of those estimates
   bool has_law_ = false;  // a refresh has succeeded
   std::uint64_t round_ = 0;
   std::uint64_t asides_ = 0;

@@ -86,8 +86,8 @@ bool ChainRecord::can_be_judged() const noexcept {
 }
 
 // A comparison takes a twentieth of the time of the moves since the last one at most: 60 D^3 where
-// iterates, eight a relaxation of N / S moves, take S D a chain. And one for each quarter by which
-// the window has grown: what little is drawn meanwhile would not pay for it.
+// iterates, eight a relaxation of N / S moves, take S D a chain. There is one more for each quarter
+// by which the window has grown: what little is drawn meanwhile would not pay for it.
 bool ChainRecord::comparison_due(std::uint64_t rows) noexcept {
   constexpr double kShare = 0.05;
   constexpr double kGrown = 1.25;

@@ -12,9 +12,9 @@ namespace {
 constexpr int kMostIterations = 400;
 constexpr int kMostDescentIterations = 200;  // where the posterior is not log-concave
 constexpr int kMostHalvings = 40;            // of a step
-constexpr double kNear = 1e-2;  // of the squared way to the mode, in posterior standard deviations
-constexpr double kPriorConverged = 1e-3;  // of the logarithm of a learned prior precision
-constexpr double kFollowed = 0.1;  // of that, and of the dispersion's, what chains can follow
+constexpr double kNear = 1e-2;               // the squared distance to the mode, in posterior sd
+constexpr double kPriorConverged = 1e-3;     // the change of a learned prior precision's logarithm
+constexpr double kFollowed = 0.1;  // the change of that, or of the dispersion's, that chains follow
 constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
 // The derivative of -log posterior of the rows in done() at their anchor, along the way there.

@@ -56,7 +56,7 @@ class ColdStart {
 
  private:
   struct Run {
-    std::uint64_t end = 0;   // where the rows end that it began with
+    std::uint64_t end = 0;   // end of the rows that the run began with
     std::uint64_t rows = 0;  // how many they were
     int iterations = 0;
     // True for the rest of the run once the mode has been near: the mean takes a learned prior
@@ -66,8 +66,8 @@ class ColdStart {
   // The last step, or what halvings have left of it.
   struct Step {
     double* begin;                // where it began
-    std::uint64_t first_row = 0;  // of the window then
-    double slope = 0;             // of the objective along it, where it began
+    std::uint64_t first_row = 0;  // the window's first row then
+    double slope = 0;             // the objective's slope along the step, where it began
     int halvings = 0;
   };
 

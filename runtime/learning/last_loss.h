@@ -6,7 +6,7 @@
 
 namespace windhover {
 
-// Without a window: a chain that was lost counts for one relaxation more. Times are in relaxations
+// Without a window a chain that was lost counts for one relaxation more. Times are in relaxations
 // since sampling began (ChainRecord). Invariant: nothing is remembered before the first loss.
 class LastLoss {
  public:

@@ -21,8 +21,8 @@ namespace windhover {
 //
 // With `level_rows` the intercept walks besides (local level model: Harvey 1989), by 1 / level_rows
 // of the noise's sd a row, and rows are taken up one by one: errors that neighbouring rows have in
-// common are forgotten in so many rows, and slopes are not. Of models of a normal y, the intercept
-// their last coefficient.
+// common are forgotten in so many rows, and slopes are not. REQUIRES then: y is normal, and the
+// intercept is the last coefficient.
 //
 // Invariant: the centre is where Newton's method led to, one step a batch and never past the best
 // point of the batch's rows along it; P is of at most D / 2 rows ago. One thread. Memory 2 D^2

@@ -8,9 +8,9 @@ namespace windhover {
 
 namespace {
 
-// Nats. Who is further off in a take is not told from who is so far: after one take that is beyond
-// all others the next would count nothing for long. Also where a loss has overflowed or is no
-// number.
+// In nats. A forecaster that is further off in a take counts as this far: after one take beyond all
+// others the next ones would count nothing for long. The bound also stands for a loss that has
+// overflowed or is NaN.
 constexpr double kMostUnusual = 100;
 
 }  // namespace

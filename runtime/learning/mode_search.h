@@ -21,8 +21,8 @@ class ModeSearch {
              LaplaceApproximation& laplace) noexcept;
 
   // `rows` join done() at the mode that they and the kept sums lead to. `input`: of done();
-  // `dispersion`: what the rows are summed at. Without a factor it is given up. Complexity O(D^3)
-  // an iteration, a dozen mostly.
+  // `dispersion`: what the rows are summed at. Where a matrix has no factor the search is given up.
+  // Complexity O(D^3) an iteration, a dozen mostly.
   Status find(Model& model, const RowBatch& rows, const LaplaceApproximation::Input& input,
               double dispersion) noexcept;
 

@@ -21,8 +21,8 @@ class NullDirections {
 
   NullDirections(Arena& arena, std::uint32_t dimension) noexcept;
 
-  // Those of the data curvature of `rows`; none where it is not finite. `room`: D x D numbers to
-  // work in. A column that is 0 in every row has none: its noise is 0 by itself. One Cholesky
+  // Finds those of the data curvature of `rows`; none where it is not finite. `room`: D x D numbers
+  // to work in. A column that is 0 in every row gives none: its noise is 0 by itself. One Cholesky
   // factorisation, and O(D^2) a direction.
   void find(const AnchorSums& rows, double* room, Interlude* interlude) noexcept;
   std::uint32_t count() const noexcept { return count_; }

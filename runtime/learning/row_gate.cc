@@ -10,11 +10,11 @@ namespace {
 // How far one row may move the mode: the squared distance, in posterior sd, for each parameter. In
 // a linear model of n rows it is reached at a residual of sqrt(10 n) sd.
 constexpr double kMoved = 10;
-// Squared distance of y, in predictive sd, below which no row is impossible.
+// The squared distance of y, in predictive sd, below which no row is impossible.
 constexpr double kImpossible = 100;
-// Information of one row over that of all before it, in its own direction: leverage 0.99. Real rows
-// come to 7 (Wine). Likewise a mean, or odds, that it is in doubt of by a factor of exp(10). Of
-// what they have said little about any row may say as much.
+// The information of one row over that of all before it, in its own direction: leverage 0.99. Real
+// rows reach 7 (Wine). A mean, or odds, that is in doubt by a factor of exp(10) has the same bound.
+// Where the rows before have said little any row may say as much.
 constexpr double kInformation = 100;
 constexpr double kKnown = 0.01;  // variance left of the prior's
 // Squared distance in predictive scales, for Student's t: beyond it is one row in 60,000 at 4

@@ -40,8 +40,8 @@ double RunningEstimates::usual_way(double rows) const noexcept {
 }
 
 // g^T P g of the rows' gradient g is the squared way that they alone would move the mode, in
-// posterior sd. Of rows of the model it is what usual_way() says on average, and the bound is far
-// above that.
+// posterior sd. For rows of the model it is usual_way() on average, and the bound is far above
+// that.
 bool RunningEstimates::strained(double rows) const noexcept {
   constexpr double kTimes = 8;
   const AnchorSums& with = estimator_.done();

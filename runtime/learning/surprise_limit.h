@@ -21,12 +21,12 @@ namespace windhover {
 // few among them are. So rows that have widened the noise before do not hide those that come, and
 // noise that has grown for all makes none of them surprising.
 //
-// Beyond kFar a row is surprising. Of normal rows one in 10^11 is: 1.2e-15 lie beyond 8 sd, the
-// rest is the median's error of 8 %. What is done then is EngineConfig::surprising_rows.
-// Down-weight begins at kNear already, smoothly: w = 3^2 / z^2 takes the row for one whose noise is
-// as much larger as puts y 3 of its own sd off. Of normal rows one in 300 is taken so, and lowers
-// the noise variance by 0.6 %; Huber's 1.345 / |z|, of every sixth row, would lower it by 15 %, and
-// let 1 % of rows 100 sd off more than double it, for w z^2 has no bound there.
+// Beyond kFar a row is surprising. One normal row in 10^11 is: 1.2e-15 lie beyond 8 sd, the rest is
+// the median's error of 8 %. What is done then is EngineConfig::surprising_rows. Down-weight begins
+// at kNear already, smoothly: w = 3^2 / z^2 takes the row for one whose noise is as much larger as
+// puts y 3 of its own sd off. One normal row in 300 is taken so, which lowers the noise variance by
+// 0.6 %; Huber's 1.345 / |z|, of every sixth row, would lower it by 15 %, and let 1 % of rows 100
+// sd off more than double it, for w z^2 has no bound there.
 //
 // Rows that are in the window when chains are about to start are judged then, all of them, by the
 // mode that a cold start has found, and another one finds it again without those that are limited.
@@ -54,9 +54,9 @@ class SurpriseLimit {
   // numbers. Complexity O(rows x features), and O(D^2) for each row beyond the limit.
   void judge(Model& model, const Estimator& estimator, WindowCursor& cursor, std::uint64_t first,
              std::uint64_t last, std::span<std::uint32_t> indices) noexcept;
-  // All rows of the window, whatever was said of them before, as chains are about to start. true:
-  // some have another weight now, and the mode is to be found again. kTimes at most, then those
-  // alone that nobody has judged.
+  // Judges all rows of the window, whatever was said of them before, as chains are about to start.
+  // true: some have another weight now, and the mode is to be found again. It does so kTimes at
+  // most, and then judges only rows that have not been judged.
   bool judge_all(Model& model, const Estimator& estimator, WindowCursor& cursor,
                  std::span<std::uint32_t> indices) noexcept;
   // The posterior is looked for anew: all rows may be judged again, if others have come.
@@ -83,7 +83,7 @@ class SurpriseLimit {
   void measure_unit() noexcept;
 
   const SurprisingRows what_;
-  const bool acts_;     // it changes weights
+  const bool acts_;     // whether it changes weights
   const double limit_;  // kNear or kFar
   const double least_unit_;
   Counters<RuntimeCounter>& counters_;
@@ -91,11 +91,11 @@ class SurpriseLimit {
   std::array<double, kRows> newest_;
   std::uint32_t count_ = 0;
   std::uint32_t next_ = 0;
-  std::uint32_t beyond_ = 0;         // of them
-  std::uint32_t unmeasured_ = 0;     // rows since unit_ was
-  std::uint32_t times_ = kTimes;     // that judge_all() may judge all rows
-  std::uint64_t judged_ = 0;         // rows below have been
-  std::uint64_t judged_of_all_ = 0;  // when judge_all() did
+  std::uint32_t beyond_ = 0;         // how many of these are beyond the limit
+  std::uint32_t unmeasured_ = 0;     // rows since unit_ was measured
+  std::uint32_t times_ = kTimes;     // how often judge_all() may still judge all rows
+  std::uint64_t judged_ = 0;         // rows below it have been judged
+  std::uint64_t judged_of_all_ = 0;  // judged_ when judge_all() last judged all
   double unit_ = 1;                  // in predicted standard deviations
   std::array<double, kRows> scratch_{};
 };

@@ -98,13 +98,13 @@ class WindowSums {
   State state_ = State::kExact;  // of the sums of the last complete pass
   bool pass_exact_ = true;       // nothing has outrun the sums of the pass under way
   bool unbroken_ = true;
-  bool pass_unbroken_ = true;  // the same of the pass under way
-  bool began_again_ = false;   // it did
+  bool pass_unbroken_ = true;  // the same for the pass under way
+  bool began_again_ = false;   // the pass under way has begun again
   std::uint64_t outrun_rows_ = 0;
-  std::uint64_t previous_end_ = 0;  // of the pass before
+  std::uint64_t previous_end_ = 0;  // the end of the pass before
   std::uint64_t quiet_passes_ = 0;
-  std::uint64_t joined_ = 0;  // rows below are in the sums
-  double tail_rows_ = 0;      // that joined since the pass ended
+  std::uint64_t joined_ = 0;  // rows below it are in the sums
+  double tail_rows_ = 0;      // how many joined since the pass ended
 };
 
 }  // namespace windhover

@@ -88,8 +88,8 @@ struct SharedDraws {
 
 // Twice as many groups as a snapshot holds, and two: the newest snapshots go on while one that has
 // nothing in common with them is held, and others for as long as a question takes. Invariant: a
-// group that a snapshot holds, which somebody may be reading, is not written. One thread, but that
-// readers read groups of snapshots that they hold.
+// group that a snapshot holds, which somebody may be reading, is not written. One thread, except
+// that readers read groups of snapshots that they hold.
 class DrawTable {
  public:
   // `draws` is a multiple of `chains`, and at most kMostGroups times that.

@@ -23,8 +23,8 @@ inline double log_spread(double x) noexcept {
 // r, over alpha = 1 / r: the integral of V's density, exp(shape v - (shape + r) log(1 + alpha e^v))
 // but for a constant, times Phi((v - m) / s). A negative binomial count, of mean e^eta and variance
 // e^eta + alpha e^(2 eta), is below `shape` when eta < V; and of n = shape + r - 1 trials of
-// log-odds eta fewer than `shape` succeed when eta + log r < V. To 1e-9, and to 1e-6 where both
-// shapes are 10^9.
+// log-odds eta fewer than `shape` succeed when eta + log r < V. Accurate to 1e-9, and to 1e-6 where
+// both shapes are 10^9.
 double gamma_ratio_cdf(double shape, double r, double alpha, double m, double s) noexcept;
 
 // The moments of exp(eta), eta ~ N(m, s^2); at most 1e300.

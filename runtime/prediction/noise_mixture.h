@@ -12,8 +12,8 @@
 namespace windhover {
 
 // Invariant: variances are positive and ascend, weights are positive and add up to 1; the last
-// component is of rows that are not like the others. Of no component nothing is said: the noise has
-// one variance, known up to a spread.
+// component is that of rows that are not like the others. Without components the noise has one
+// variance, known up to a spread.
 struct NoiseMixture {
   static constexpr std::size_t kMost = 6;
 

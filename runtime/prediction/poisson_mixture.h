@@ -7,7 +7,7 @@
 namespace windhover {
 
 // P(Gamma(shape, 1) > x), the chance that a Poisson of mean x is below `shape`. shape >= 1, x >= 0.
-// To 1e-12 for shapes up to 10^4, to 1e-5 beyond (Wilson and Hilferty 1931).
+// Accurate to 1e-12 for shapes up to 10^4, to 1e-5 beyond (Wilson and Hilferty 1931).
 double upper_gamma(double shape, double x) noexcept;
 // log Gamma(x), x >= 1. Unlike std::lgamma it touches no global variable.
 double log_gamma(double x) noexcept;

@@ -239,9 +239,9 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
   }
 }
 
-// One sparse row by the draws alone: mean and spread of the linear predictor are theirs. The noise
-// of the chains sums to 0, but not what they lag behind by: their mean is taken to be off by as
-// much as one of so many independent draws would be.
+// Predicts one sparse row by the draws alone: mean and spread of the linear predictor are theirs.
+// The noise of the chains sums to 0, but their lag does not: their mean is taken to be off by as
+// much as that of so many independent draws would be.
 void Predictor::predict_shared(const Posterior& p, Response response, const PredictRequest& request,
                                std::size_t row, PredictiveSummary& s) noexcept {
   clear(s);

@@ -24,8 +24,8 @@ namespace windhover {
 // several draws x D for the comparison on common draws. Rows are taken kBlock at a time, so that
 // what they share, the factor and the draws, is read once for four rows and stays in the caches for
 // all. An answer does not depend, to the last bit, on the rows it comes with, but for `prob_best`
-// and `expected_regret`. Memory: kBlock x 2 D + rows x draws. Of shared draws a row costs non-zeros
-// x draws additions, and the memory is rows x draws.
+// and `expected_regret`. Memory: kBlock x 2 D + rows x draws. With shared draws a row costs
+// non-zeros x draws additions, and the memory is rows x draws.
 class Predictor {
  public:
   Predictor(Arena& arena, const EngineConfig& config) noexcept;
@@ -54,9 +54,10 @@ class Predictor {
   // else in the summary only the probabilities of classes mean anything.
   void answer_given(Response response, std::span<const double> given, const PredictRequest& request,
                     PredictiveSummary& summary) noexcept;
-  // out <- how the linear predictor of the row answered last goes with z, where theta = mean + B z
-  // and z is standard normal: x^T B, of P's and of the average's. REQUIRES: one linear predictor,
-  // no shared draws. As many numbers as z has of such a model, none of others. O(memories x D).
+  // out <- how the linear predictor of the row answered last depends on z, where theta = mean + B z
+  // and z is standard normal: x^T B, for P's and for the average's B. REQUIRES: one linear
+  // predictor, no shared draws. directions() is the size of z for such a model, 0 for others.
+  // O(memories x D).
   void direction(const Posterior& posterior, std::span<double> out) const noexcept;
   static std::size_t directions(const EngineConfig& config, std::uint32_t memories) noexcept;
   // Says what the row answered last would have been told, as a request of its own, with another

@@ -71,7 +71,7 @@ struct Provenance {
   // This is as of the moment of the answer, not of the snapshot.
   std::uint64_t recovery_target = 0;
   double ess_bulk = 0;  // smallest over the parameters, of the chains so far
-  double ess_tail = 0;  // likewise, of the outer 5 % on either side
+  double ess_tail = 0;  // the same for the outer 5 % on either side
   double r_hat = 0;     // largest over the parameters; NaN without a window
   // The most that chance makes of r_hat, but in one answer of a hundred, where all chains agree
   // (runtime/diagnostics/r_hat_chance.h); infinity: so few draws that r_hat says nothing. 0: the
@@ -83,7 +83,7 @@ struct Provenance {
   double ou_ratio = 0;               // observed over predicted variance, the worst direction *
   // Variance of the sampler's own law over the posterior's, the worst direction: 1 for a calibrated
   // one; infinity where the sampler has no law, because its steps are too long; NaN where it is not
-  // known. Above 32 parameters it is a bound over all directions, or what is certain of one. *
+  // known. Above 32 parameters it is a bound over all directions, or what is certain in one. *
   double law_ratio = std::numeric_limits<double>::quiet_NaN();
   // Tr(A^-1 C) / D: 1 when the model holds; beyond 4 and 1/4, and what chance adds, `status` is not
   // ok (runtime/diagnostics/misfit.h). Networks: NaN. *
@@ -131,7 +131,7 @@ struct Provenance {
 enum class PendingKey : std::uint8_t {
   kNone = 0,       // it has none
   kKept = 1,       // its outcome is waited for
-  kReplaced = 2,   // likewise, in place of that of an earlier question with the same key
+  kReplaced = 2,   // the same, and it replaces an earlier question with the same key
   kTableFull = 3,  // no place is free: it is not kept
 };
 const char* to_string(PendingKey key) noexcept;
@@ -147,7 +147,7 @@ struct PredictRequest {
   std::span<const double> thresholds;  // not classes: P(y > t) for each; at most kMaxThresholds
   std::span<const double> outcomes;    // one a row: scored; empty: not
   std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
-  std::span<const double> trials;      // likewise of a binomial model; empty: all 1
+  std::span<const double> trials;      // one a row, of a binomial model; empty: all 1
   // One a row, of at most kMaxKeyBytes: the row is kept until its outcome is heard of (LateLabels),
   // but for one whose key is empty. None: no row is. kKeyNotTaken without
   // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
@@ -199,8 +199,8 @@ struct PredictiveSummary {
   // interval_probability where the model is right.
   double conformal_alpha = std::numeric_limits<double>::quiet_NaN();
   PendingKey pending = PendingKey::kNone;  // what became of its key
-  // Softmax: of each class the mean, sd and equal-tailed interval of its probability. Of the fields
-  // above then only the entropies, log_score and brier (the sum over classes) mean anything.
+  // Softmax: the mean, sd and equal-tailed interval of each class's probability. Only the
+  // entropies, log_score and brier (the sum over classes) of the fields above mean anything then.
   std::uint32_t classes = 0;
   std::array<double, kMaxClasses> probs{};  // beyond `classes` they mean nothing
   std::array<double, kMaxClasses> probs_sd{};

@@ -10,7 +10,7 @@ double RecentEvidence::add(const OutcomeRatios& ratios) noexcept {
   double largest = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {
     const double sum = log_ratio_[i] + std::log(ratios[i]);
-    log_ratio_[i] = sum > 0 ? std::min(sum, most) : 0;  // and of what is no number
+    log_ratio_[i] = sum > 0 ? std::min(sum, most) : 0;  // and where it is NaN
     largest = std::max(largest, log_ratio_[i]);
   }
   return largest;
@@ -25,7 +25,7 @@ bool CalibrationCheck::goes_off(const OutcomeRatios& ratios) noexcept {
   double sum = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {
     const double more = (evidence_[i] + 1) * ratios[i];
-    evidence_[i] = more > 0 ? more : 0;  // and of what is no number
+    evidence_[i] = more > 0 ? more : 0;  // and where it is NaN
     sum += evidence_[i];
   }
   if (sum < kRows * kAlternatives) return false;

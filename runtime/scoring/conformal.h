@@ -11,9 +11,9 @@
 
 namespace windhover {
 
-// What an outcome is under its prediction, as normal scores. Of a number both are the same. Of a
-// count `low` is that of P(Y <= y), `high` that of P(Y < y). Of a class `high` is
-// ClassShares::score() and `low` is 0.
+// An outcome under its prediction, as normal scores. For a number both are the same. For a count
+// `low` is that of P(Y <= y), `high` that of P(Y < y). For a class `high` is ClassShares::score()
+// and `low` is 0.
 struct NormalScore {
   double low = 0;
   double high = 0;

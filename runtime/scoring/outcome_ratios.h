@@ -21,14 +21,14 @@ struct JudgedOutcome {
   } tempered;
 };
 
-// Likelihood ratios, each of an alternative to what is near enough. Near enough is
+// Likelihood ratios of alternatives to predictions that are near enough. Near enough is
 //   46 to 54 % of the outcomes within the central 50 % interval, 87 to 93 % within the 90 % one;
 //   a forecast that knows nothing of x predicts no better;
 //   for classes, the log-odds are the right ones times 0.75 to 1.25.
 // The alternatives: 20, 35, 65 and 85 %, 60, 78 and 97.5 %; that forecast itself; log-odds times
 // 0.5 and 2. While the predictions are near enough, and as to the forecast right, each ratio is at
-// most 1 on average, and so is the mean of several, however these hang together. Positive, but
-// where a number of the outcome is none.
+// most 1 on average, and so is the mean of several, however these depend on one another. Positive,
+// but where a number of the outcome is none.
 constexpr std::size_t kAlternatives = 10;
 constexpr std::size_t kReferenceAlternative = 7;  // that forecast
 using OutcomeRatios = std::array<double, kAlternatives>;

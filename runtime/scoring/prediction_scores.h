@@ -20,12 +20,12 @@ struct ScoreMeans {
   std::uint64_t memory = 0;  // 0: all
   std::uint64_t rows = 0;    // that the means are worth
   double log_score = 0;      // log p(y | x) of the posterior predictive; nats
-  double reference = 0;      // the same of who knows nothing of x
+  double reference = 0;      // the log score of a forecast that knows nothing of x
   // Shares of the outcomes within kScoredIntervals; NaN where there are none.
   std::array<double, kScoredIntervals.size()> coverage{};
   // Shares of the outcomes by where they fell in their predictions: the histogram of their
-  // probability integral transforms, flat when the predictions are honest. Of several classes from
-  // the middle on, by the sets of the most probable ones. NaN where there are none.
+  // probability integral transforms, flat when the predictions are honest. For several classes it
+  // starts at the middle, by the sets of the most probable ones. NaN where there are none.
   std::array<double, kPitBins> pit{};
   // The same for conformal intervals and sets (conformal.h).
   std::array<double, kScoredIntervals.size()> conformal_coverage{};

@@ -97,7 +97,7 @@ class Prequential {
                            const PredictiveSummary& summary) noexcept;
 
   const std::uint64_t seed_;
-  const bool learns_units_;  // of y
+  const bool learns_units_;  // whether the units of y are learned
   const Window& window_;
   const Model* model_;
   Snapshots<Posterior>& snapshots_;
@@ -114,7 +114,7 @@ class Prequential {
   BorneOut borne_out_;
   RatiosOfOnePosterior of_posterior_;
   JudgedRows judged_;
-  OutcomeFilter filter_;  // of the outcomes of these
+  OutcomeFilter filter_;  // takes in the outcomes of these rows
   Conformal conformal_;
   std::atomic<std::uint64_t> offered_{0};
   std::uint64_t scored_ = 0;

@@ -13,11 +13,10 @@ namespace windhover {
 
 // A forecast that knows nothing of x, only what y was lately: the base rate of 0 and 1 or of a
 // class; a normal distribution of the mean and variance of a number, or of the logarithm of a
-// positive one (kLogNormal); of a count the negative binomial distribution of them, or Poisson's
-// where the variance is no larger than the mean. Of rows with offsets it is that of the number less
-// its offset, and of the count of each unit of exposure; a base rate takes no notice. Of successes
-// of trials it is the beta-binomial distribution, or the binomial one where they scatter no more.
-// Older rows
+// positive one (kLogNormal); for a count the negative binomial distribution of them, or Poisson's
+// where the variance is no larger than the mean. With offsets it is that of the number less its
+// offset, and of the count per unit of exposure; a base rate ignores them. For successes of trials
+// it is the beta-binomial distribution, or the binomial one where they scatter no more. Older rows
 // count less and less, kMemory in all. A model that is worth serving beats it.
 class ReferenceForecast {
  public:

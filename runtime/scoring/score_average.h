@@ -13,7 +13,7 @@ namespace windhover {
 // One row that was predicted before it was learned from.
 struct RowScore {
   double log_score = 0;  // log p(y | x) of the posterior predictive; nats
-  double reference = 0;  // the same of who knows nothing of x
+  double reference = 0;  // the log score of a forecast that knows nothing of x
   // Probability integral transform, uniform when the predictions are honest. With several classes
   // it starts at 1/2, by the sets of the most probable ones. Below 0: there is none.
   double pit = -1;

@@ -21,8 +21,8 @@ namespace windhover {
 // the follower, which is the only one to write to its window.
 class RowRelay {
  public:
-  static constexpr std::uint64_t kRows = 1024;  // at a time,
-  static constexpr int kFrames = 16;            // and so often between two rounds of learning
+  static constexpr std::uint64_t kRows = 1024;  // rows handed over at a time
+  static constexpr int kFrames = 16;  // how often that happens between two rounds of learning
 
   // `room` has space for kRows packed rows.
   RowRelay(RowFollower leader, const Window& leader_window, std::span<std::byte> room) noexcept

@@ -25,7 +25,7 @@ class WindowPass {
   enum class Terms : std::uint8_t {
     kStart,   // Model::add_start
     kSecond,  // gradient and curvature
-    kThird,   // and what the mean differs from the mode by
+    kThird,   // these, and the third-order sums for the mean
   };
 
   WindowPass(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
@@ -103,7 +103,7 @@ class WindowPass {
   std::uint64_t position_ = 0;  // next row
   std::uint64_t end_ = 0;
   std::uint64_t drift_onset_ = 0;
-  std::uint64_t sweep_end_ = 0;    // of the rows that are summed now
+  std::uint64_t sweep_end_ = 0;    // the end of the rows that are summed now
   std::uint64_t scores_from_ = 0;  // rows below count too little for the order to tell anything
 };
 
