@@ -1,10 +1,10 @@
 // The direction in which one quadratic form is largest, or smallest, beside another one: the
 // extreme eigenvalue of a pair of matrices that are known by their products with a vector.
 //
-// Locally optimal conjugate gradients for one vector (Knyazev 2001): of the span of the direction,
-// the gradient of the ratio there and the last change, the best. No equation is solved, and a start
-// near the answer saves steps. The ratio is always that of a direction, so it comes to the largest
-// one from below and to the smallest one from above.
+// Locally optimal conjugate gradients for one vector (Knyazev 2001): a step takes the best vector
+// in the span of the direction, the gradient of the ratio there and the last change. No equation is
+// solved, and a start near the answer saves steps. The ratio is always that of a direction, so it
+// comes to the largest one from below and to the smallest one from above.
 #ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_EXTREME_RATIO_H_
 #define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_EXTREME_RATIO_H_
 

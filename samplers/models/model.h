@@ -31,7 +31,7 @@ struct FeatureTransform {
 };
 
 // y = shift + scale y', with y' what the parameters describe; log y likewise with kLogNormal, and a
-// count's linear predictor, with scale 1. Identity by default, and of classes always.
+// count's linear predictor, with scale 1. It is the identity by default, and for classes always.
 struct TargetTransform {
   double shift = 0;
   double scale = 1;
@@ -209,9 +209,9 @@ class Model {
   virtual void row_distances(const RowBatch&, const DistanceJudge&, RowDistance*) noexcept {}
 
   // losses[i] <- -log of the mean of the likelihood of row i over N(mode, P), times the row's
-  // weight, where it has one; without what depends neither on theta nor on P. Exact of a normal y.
-  // Elsewhere by quadrature over the linear predictor, of classes over each by itself (MacKay
-  // 1992), and of a model that does not say, at the mode alone. Complexity O(rows x dimension^2).
+  // weight, where it has one; without what depends neither on theta nor on P. It is exact for a
+  // normal y. Elsewhere it is by quadrature over the linear predictor, for classes over each by
+  // itself (MacKay 1992), and for other models at the mode alone. Complexity O(rows x dimension^2).
   virtual void predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
                                  double* losses) noexcept {
     for (std::size_t i = 0; i < batch.count; ++i) {

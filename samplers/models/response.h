@@ -54,9 +54,9 @@ constexpr bool predicts_logarithm(Response response) {
   return is_count(response) || response == Response::kLogNormal;
 }
 
-// Whether y may come of it, with so many classes of kCategorical. Of a number y is anything:
-// whether it is finite, and not too large, is asked elsewhere; so is whether a binomial y is more
-// than its row's trials.
+// Whether this response can have this y, with so many classes for kCategorical. A number may be
+// anything: whether it is finite, and not too large, is checked elsewhere; so is whether a binomial
+// y is more than its row's trials.
 inline bool in_domain(Response response, std::uint32_t classes, double y) {
   constexpr double kLargestCount = 0x1.0p53;  // integers are exact up to here
   switch (response) {
@@ -95,9 +95,9 @@ inline bool has_shape(Response response) {
 // second derivative is not 0, as it is of an overdispersion (Cox and Reid 1987: orthogonal).
 constexpr bool shape_crosses(Response response) { return response == Response::kZeroInflatedCount; }
 
-// Whether Model::row_distances() says how far off a y is. Of classes nothing is, of Student's t
-// nothing that would matter, and an overdispersion, or a variance that hangs on x, is what makes
-// room for a y however far off.
+// Whether Model::row_distances() says how far off a y is. It says nothing for classes, and nothing
+// that would matter for Student's t; and an overdispersion, or a variance that depends on x, is
+// what makes room for a y however far off.
 constexpr bool tells_distance(Response response) {
   return is_normal(response) || response == Response::kCount || response == Response::kBinomial;
 }

@@ -12,8 +12,8 @@ namespace windhover {
 // A normal density a column, by which the prior N(0, 1 / lambda) becomes N(m_j, 1 / (lambda +
 // p_j)): assumed density filtering (Opper 1998) with a diagonal covariance. A row that leaves adds
 // to p_j and moves m_j (row_condenser.h has the equations). With each row of the stream p_j fades
-// by exp(-1 / memory), to nothing in the end, and m_j stays where it is: who is not heard of any
-// more is known less and less, and expected where he was last.
+// by exp(-1 / memory), to nothing in the end, and m_j stays where it is: a column that has no rows
+// any more is known less and less, and expected where it was last.
 //
 // Invariant: p_j >= 0. One thread. Memory: 16 bytes a column.
 class CondensedPast {

@@ -13,8 +13,8 @@
 namespace windhover {
 
 // A residual r' a chain, as it was when the chain last looked at the row, and one curvature h
-// (row_block_langevin.h). Invariant: h of a row that says something is greater than 0; of one that
-// has been set aside it is 0. One thread. Memory: 4 bytes a chain and row, 4 a row.
+// (row_block_langevin.h). Invariant: h of a row that says something is greater than 0, and h of one
+// that has been set aside is 0. One thread. Memory: 4 bytes a chain and row, 4 a row.
 class KeptRows {
  public:
   KeptRows(Arena& arena, std::uint64_t slots, std::uint32_t chains) noexcept

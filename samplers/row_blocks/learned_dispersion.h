@@ -12,13 +12,13 @@ namespace windhover {
 // Empirical Bayes, as MacKay (1992) has it: the dispersion is that of the squared residuals at the
 // centre of the chains, over as many rows as there are less those that the parameters follow,
 //   (E sum of w_i r_i^2 - V + p) / (sum of w_i - V / dispersion + p),
-// V the sum of w_i times the variance of eta_i. p is a part of a row of the prior's, of the
-// targets' own variance, that keeps few rows from being explained perfectly: 1 of no rows, and gone
-// where there are twice as many as parameters that they know, and ten. E sum of w_i r_i^2 is what
-// the chains kept of all rows, a sum that rows leave to the bit, plus what it changes by at the
-// rows that they look at: without that it would be the residual of many rows at their coming. V is
-// what the chains spread at these rows; where they have still to contract it is no more than what
-// the columns know.
+// V the sum of w_i times the variance of eta_i. p is the prior's part of a row, with the targets'
+// own variance, that keeps few rows from being explained perfectly: 1 without rows, and 0 where
+// there are ten more than twice the parameters that they know. E sum of w_i r_i^2 is what the
+// chains kept of all rows, a sum that rows leave to the bit, plus what it changes by at the rows
+// that they look at: without that it would be the residual of many rows at their coming. V is what
+// the chains spread at these rows; where they have still to contract it is no more than what the
+// columns know.
 //
 // Where the likelihood has weights of its own, V is 0: that is the EM algorithm, and steps are
 // longer by as much as a row says less of the dispersion than a normal one (Lange, Little and

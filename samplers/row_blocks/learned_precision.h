@@ -11,7 +11,7 @@ namespace windhover {
 
 // Empirical Bayes. With -log p = f(theta) + lambda |theta|^2 / 2 the derivative of the log marginal
 // likelihood by log lambda is sum_j (1 - lambda E theta_j^2) / 2, which is
-// sum_j E[theta_j df/dtheta_j] / 2, because E[theta_j dU/dtheta_j] = 1. Of the two the second is
+// sum_j E[theta_j df/dtheta_j] / 2, because E[theta_j dU/dtheta_j] = 1. The second of the two is
 // used: a column without rows adds exactly nothing to it, and chains that spread a little too much
 // or too little hardly do, where most columns have few rows and the difference of the first is next
 // to nothing. Steps are those of Fisher scoring: the information about log lambda is
