@@ -161,7 +161,7 @@ std::uint64_t cold_start_rows(const EngineConfig& config) noexcept;
 // the cold start.
 std::uint64_t rows_in_memory(const EngineConfig& config) noexcept;
 
-// What the meaning of a row hangs on: likelihood, features, intercept, offset, weight, feature
+// What the meaning of a row depends on: likelihood, features, intercept, offset, weight, feature
 // names and encodings.
 std::uint64_t fingerprint(const ModelConfig& model, std::uint64_t schema_fingerprint) noexcept;
 // The same where the dimension is known and not what it is made of (hidden units, classes).

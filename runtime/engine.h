@@ -10,7 +10,7 @@
 // Threads: observe() from one thread at a time; poll() from one; each Reader from one; assist(), if
 // at all, from one a worker; captures and each RowFollower, if at all, from one. These may be as
 // many threads or one. Nothing here allocates, throws or prints; after create() there is no heap
-// call at all. Nothing blocks, with one exception: of an engine that keeps keys (EngineConfig::
+// call at all. Nothing blocks, with one exception: in an engine that keeps keys (EngineConfig::
 // labels) questions with keys and labels() take a lock while one key is looked up and its row
 // copied (labels/pending_labels.h); the learner never does. The engine lives in the block: dropping
 // the block drops the engine, no destructor matters.

@@ -23,8 +23,8 @@ class EngineProgress {
   std::uint64_t waiting_rows() const noexcept;
 
   // While true Engine::poll() does nothing: answers stay what they are, and rows wait until the
-  // window's slack is used up. One that follows passes its leader's rows over meanwhile, so that
-  // the leader does not wait for it. Any thread.
+  // window's slack is used up. An engine that follows another skips its leader's rows meanwhile, so
+  // that the leader does not wait for it. Any thread.
   void pause(bool paused) noexcept { paused_.store(paused, std::memory_order_relaxed); }
   bool paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
 

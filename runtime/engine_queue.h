@@ -1,4 +1,4 @@
-// Whose turn it is, of several engines that one thread polls.
+// Which of several engines that one thread polls has its turn.
 #ifndef WINDHOVER_RUNTIME_ENGINE_QUEUE_H_
 #define WINDHOVER_RUNTIME_ENGINE_QUEUE_H_
 

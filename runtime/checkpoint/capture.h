@@ -50,9 +50,9 @@ class Capture {
   // Takes memory, writes nothing.
   Capture(Arena& arena, std::size_t state_bytes, std::size_t largest_row) noexcept;
 
-  // Bytes that a state may take, of rows no more than what the learner makes of their weights, of
-  // what the arena has given to the parts that have one: all their memory, a slot of snapshots, and
-  // numbers that are shown as longer ones than they are kept as.
+  // How many bytes a state may take, by what the arena has given to the parts that have one: all
+  // their memory, a slot of snapshots, and numbers that are shown as longer ones than they are kept
+  // as. Only the learner's weights count of the rows.
   static std::size_t state_bound(const Arena& arena, const EngineConfig& config) noexcept;
 
   // --- Who asks.

@@ -43,7 +43,7 @@ class EngineState {
   // (Reader::release). Refused, with a sentence that says why: what is no checkpoint, or one of a
   // later version, of another model or configuration (the field is named), damaged (the section is
   // named), or ended too early. Everything is verified before any of it counts, and after a refusal
-  // the engine is as after create(), but for Readers and followers, which stay good; of one that
+  // the engine is as after create(), but for Readers and followers, which stay valid; in one that
   // keeps no checkpoints (kUnsupported), or while a capture is under way (kUnavailable), nothing is
   // read, and the engine stays as it is. Window slack, frame size, readers, followers and threads
   // may be other ones than when it was saved.

@@ -11,9 +11,9 @@
 namespace windhover {
 
 // The split of a series x_1 .. x_n that a least squares fit of two means would choose: the k with
-// the largest |S_k - (k / n) S_n| / sqrt(k (n - k)), S_k = x_1 + ... + x_k (Hinkley 1970; of normal
-// numbers of equal variance the most likely one). Whether there was a change at all it does not
-// say. The error of k does not grow with n: it is some (sd / change)^2 numbers.
+// the largest |S_k - (k / n) S_n| / sqrt(k (n - k)), S_k = x_1 + ... + x_k (Hinkley 1970; for
+// normal numbers of equal variance it is the most likely one). Whether there was a change at all it
+// does not say. The error of k does not grow with n: it is some (sd / change)^2 numbers.
 //
 // Cumulative sums are kept at kMost places at most: when there are more, every other one is
 // dropped, so that k is exact to n / (kMost / 2). Memory 8 kMost bytes; add() is O(1).

@@ -121,8 +121,8 @@ Consistency::Ratio Consistency::with_checked_law(Ratio ratio) const noexcept {
   return ratio;
 }
 
-// Extreme directions of `ess` draws in D dimensions reach (1 +- sqrt(D / ess))^2. Of a count of
-// single variances, each of which is a chi-square variable over its degrees of freedom, the
+// Extreme directions of `ess` draws in D dimensions reach (1 +- sqrt(D / ess))^2. Where single
+// variances are compared, each is a chi-square variable over its degrees of freedom, and the
 // farthest is within Wilson and Hilferty's quantile. A law that is not the posterior, and need not
 // be, widens what is compared with the posterior.
 Consistency::Band Consistency::band(const Ratio& ratio, double ess) const noexcept {

@@ -2,7 +2,7 @@
 //
 // k chains of `effective` independent draws in all are 2 k halves of m = effective / (2 k) draws
 // each. Then (B / n) / W of R-hat^2 = (n - 1) / n + (B / n) / W (Gelman et al. 2013, section 11.4)
-// is an F of 2 k - 1 and 2 k (m - 1) degrees of freedom over m - 1. Of several parameters the
+// is an F of 2 k - 1 and 2 k (m - 1) degrees of freedom over m - 1. With several parameters the
 // largest stays below the bound with the same certainty if each does so with its share of the rate
 // (Bonferroni).
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_R_HAT_CHANCE_H_

@@ -45,9 +45,8 @@ class ResidualPairs {
   void begin_pass() noexcept { rows_ = 0; }
   // Adds the next row's residual, in sd of the noise that the model expects.
   void add(double residual) noexcept { residuals_[rows_++ % kMostRows] = residual; }
-  // The pass is over. Of fewer than kLeastRows rows what was known before it stands; residuals that
-  // are nothing beside the noise, as where a fit is perfect, say nothing, whatever they have in
-  // common.
+  // Ends the pass. With fewer than kLeastRows rows what was known before stays; residuals that are
+  // nothing beside the noise, as where a fit is perfect, say nothing, whatever they have in common.
   void conclude() noexcept;
 
   // The sum above in standard deviations, 0 where nothing is known.

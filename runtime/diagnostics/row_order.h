@@ -14,9 +14,9 @@ namespace windhover {
 // seen holds there, too.
 //
 // The products of a feature's distances from its mean so far, a row's times that of the row before,
-// their sum over the root of the sum of their squares: of rows in no order about a standard normal
-// number. By chance in_order() is true of one pass in 1,000. Sparse rows are not looked at. One
-// thread. add() is O(features).
+// their sum over the root of the sum of their squares: about a standard normal number where rows
+// are in no order. By chance in_order() is true of one pass in 1,000. Sparse rows are not looked
+// at. One thread. add() is O(features).
 class RowOrder {
  public:
   static constexpr double kChance = 1e-3;

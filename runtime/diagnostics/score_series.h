@@ -80,7 +80,7 @@ class ScoreSeries {
 
  private:
   // Sums of the products of scores that are close in the stream: those within a stretch of `rows`
-  // rows and twice those with the stretch before. Of independent rows each stretch adds an
+  // rows and twice those with the stretch before. Where rows are independent each stretch adds an
   // uncorrelated number of mean 0, so the sum over the root of the sum of squares is a standard
   // normal number whatever the scores' sizes are.
   struct Products {

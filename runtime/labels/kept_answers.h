@@ -15,7 +15,7 @@ namespace windhover {
 // The answer to one row, as far as a score needs it.
 struct GivenAnswer {
   std::span<const double> numbers;  // Predictor::given()
-  Conformal::Bounds served{};       // conformal intervals of then; those of kScoredIntervals count
+  Conformal::Bounds served{};       // conformal intervals; only those of kScoredIntervals are kept
   OutcomeUse use = OutcomeUse::kCheck;
   // Both are those of the posterior's Provenance; only write() reads them, and they are not kept.
   std::uint64_t n_seen = 0;

@@ -43,8 +43,8 @@ class ChainSet {
   }
 
   // The posterior has changed: every chain and every retained draw goes to the point of the new
-  // Gaussian that answers to where it stood in the one before the estimator's newest refresh. Of
-  // the way between the two means the chains have gone the share `followed` by themselves. Left to
+  // Gaussian that answers to where it stood in the one before the estimator's newest refresh. The
+  // chains have gone the share `followed` of the way between the two means by themselves. Left to
   // themselves they would need a relaxation to follow: off centre under drift, and far too wide
   // where the first rows of a new category have come in. O(chains x D^2).
   void transport(const Estimator& estimator, double followed, Interlude* interlude) noexcept;

@@ -56,12 +56,13 @@ class Dispersion {
     return learned_ && information_ > 0 ? 1.0 / std::sqrt(information_ * n) : 0.0;
   }
 
-  // One step towards the value that the rows call for. A dispersion: of the fixed point at which it
-  // is the expected squared residual over the posterior that it leads to. A shape:
-  // Newton's from where the sums began, so that a second call with the same sums changes nothing.
-  // `scale`: what sums of `rows` are multiplied with, AnchorSums::scale_to(). `newton_step`: from
-  // the anchor of `rows` to the mode, subtracted; `prior`, `variances`: Lambda and P_jj.
-  // `coupling`: of a shape and theta. Returns the relative change. Complexity O(D^2).
+  // Makes one step towards the value that the rows call for. For a dispersion that is the fixed
+  // point at which it is the expected squared residual over the posterior that it leads to. For a
+  // shape it is Newton's step from where the sums began, so that a second call with the same sums
+  // changes nothing. `scale`: what sums of `rows` are multiplied with, AnchorSums::scale_to().
+  // `newton_step`: from the anchor of `rows` to the mode, subtracted; `prior`, `variances`: Lambda
+  // and P_jj. `coupling` is that of a shape and theta. Returns the relative change. Complexity
+  // O(D^2).
   double update(const AnchorSums& rows, double scale, const double* newton_step,
                 const double* prior, const double* variances, const ShapeCoupling& coupling,
                 double target_variance, Interlude* interlude) noexcept;

@@ -54,14 +54,14 @@ class Ensemble {
   // dimension: where the chain whose turn it is stands, or the centre where that is far off.
   const double* noise_anchor(std::uint64_t turn) const noexcept;
 
-  // The estimates are new, of the rows of the window below `end`: the chains are transported, the
-  // law is theirs, and so are the rows that minibatches are drawn from. `noise_known`: C has been
-  // measured.
+  // The estimates are new, from the rows of the window below `end`: the chains are transported, the
+  // law is that of the estimates, and so are the rows that minibatches are drawn from.
+  // `noise_known`: C has been measured.
   void follow(std::uint64_t end, bool noise_known, Interlude* background_moves) noexcept;
 
   // All chains begin as Laplace draws. false: the given step is too long, and there is no law.
   bool start() noexcept;
-  // Laplace draws take the place of the chains, and of the draws that they have left.
+  // Laplace draws replace the chains, and the draws that they have left.
   void start_anew() noexcept;
   // Starts chains that are far off again, where it is the posterior they draw from. Returns whether
   // there was one.

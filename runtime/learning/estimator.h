@@ -61,9 +61,9 @@ class Estimator {
   Status refresh(double n, double target_variance, double longest = 1e300,
                  double prior_move = PriorPrecision::kFree,
                  Interlude* interlude = nullptr) noexcept;
-  // Without a window, of a loss that is not quadratic: `rows`, which PassSums::keep() came before,
-  // join done() at the mode that they lead to themselves (ModeSearch), and refresh(). Where there
-  // is no factor the rows are left out.
+  // Without a window, where the loss is not quadratic: `rows` join done() at the mode that they
+  // lead to themselves (ModeSearch), and refresh() follows. REQUIRES: PassSums::keep() came before
+  // them. Where there is no factor the rows are left out.
   Status refresh_at_mode(Model& model, const RowBatch& rows, double n,
                          double target_variance) noexcept;
   // See LaplaceApproximation.

@@ -73,11 +73,11 @@ class MemoryChoice {
     return chosen_ == 0 ? AgeWeights() : AgeWeights(rows(), spread_);
   }
 
-  // What predictions are averaged over, once memories have begun, in transformed units; and of a
+  // What predictions are averaged over, once memories have begun, in transformed units; and for a
   // normal y with a variance that is learned the noise. The memory that the posterior stands on is
-  // where the posterior is. The others are where their filters are; of a loss that is no parabola,
-  // where these lag behind the mode alike, as far from it as from that memory's filter. Complexity
-  // O(memories x (draws + D)).
+  // where the posterior is. The others are where their filters are; where the loss is no parabola,
+  // and all filters lag behind the mode alike, they are as far from it as from that memory's
+  // filter. Complexity O(memories x (draws + D)).
   void average(const Model& model, Posterior& posterior) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -220,10 +220,10 @@ void MemoryFilter::refresh() noexcept {
   if (ok(scratch_.factor.compute(scratch_.precision))) scratch_.factor.inverse(1.0, covariance_);
 }
 
-// Newton's step where P has been told of the batch. Otherwise P's, as long as is best of P and the
-// batch together: of one row with a normal y that is Kalman's. Then Armijo's rule with 1/2, which a
-// parabola meets up to its best point: a row whose like has not been seen would throw the centre
-// far off.
+// Makes Newton's step where P has been told of the batch. Otherwise makes P's step, of the length
+// that is best for P and the batch together: for one row with a normal y that is Kalman's. Then
+// comes Armijo's rule with 1/2, which a parabola meets up to its best point: a row whose like has
+// not been seen would throw the centre far off.
 double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, bool told,
                           Model& model) noexcept {
   constexpr int kMostHalvings = 30;

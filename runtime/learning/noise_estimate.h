@@ -13,14 +13,14 @@
 
 namespace windhover {
 
-// What passes have measured is an average over them, A is that of now. Where rows of a kind have
-// become more or fewer since, both grow alike, so C is scaled with A's diagonal; where there were
-// none, A itself stands for it, as if the model held. A C that is too small there would make the
-// draws too wide. Scales move what the rows say nothing about, which depends on all columns at
-// once: C is then made 0 there again. Of rows with weights C is that of a gradient times its
-// weight; `of_equal_rows` it is multiplied by AnchorSums::weight_ratio(), as of so many equal rows.
-// Invariant: the reference is the data curvature averaged as C is. One thread. Memory about 3 D^2
-// doubles; 4 D with NoiseStructure::kDiagonal.
+// What passes have measured is an average over them, A is the present one. Where rows of a kind
+// have become more or fewer since, both grow alike, so C is scaled with A's diagonal; where there
+// were none, A itself stands for it, as if the model held. A C that is too small there would make
+// the draws too wide. Scales move what the rows say nothing about, which depends on all columns at
+// once: C is then made 0 there again. Where rows have weights C is that of a gradient times its
+// weight; `of_equal_rows` it is multiplied by AnchorSums::weight_ratio(), to be that of so many
+// equal rows. Invariant: the reference is the data curvature averaged as C is. One thread. Memory
+// about 3 D^2 doubles; 4 D with NoiseStructure::kDiagonal.
 class NoiseEstimate {
  public:
   NoiseEstimate(Arena& arena, const SamplerConfig& config, const ModelConfig& model,

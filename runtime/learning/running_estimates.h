@@ -28,7 +28,7 @@ class RunningEstimates {
   Status refresh_at_mode(Model& model, const RowBatch& rows, double n,
                          double target_variance) noexcept;
   // Whether the rows since the refresh have so much curvature in some direction that a step with
-  // the A of then would overshoot there. Complexity O(D^2).
+  // the A of that refresh would overshoot there. Complexity O(D^2).
   bool outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
 
   // Whether so many rows, each counting as dozens, move the mode so far that a step with the A of

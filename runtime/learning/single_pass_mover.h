@@ -46,7 +46,7 @@ class SinglePassMover {
   // go to the points of the new posterior that answer to where they stood instead, for all that
   // these rows say, and the weights then move them from there. Where the rows have refuted the
   // posterior of before, nothing answers to where they stood: they are draws of the new one. `way`:
-  // Estimator::way_from_before(). Whether they were refuted.
+  // Estimator::way_from_before(). Returns whether the rows refuted it.
   bool follow(const RowBatch& rows, double way, std::uint64_t round,
               LearnerWorker& worker) noexcept;
   // The chains are around the mode of all rows, these among them: adds what the weights of these

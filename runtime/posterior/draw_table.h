@@ -39,8 +39,8 @@ class PriorNormals {
 };
 
 // Draws that were retained together, one a chain, are a group. What a snapshot holds of them: which
-// groups, oldest first. Of a parameter that had met no row then a group says nothing (NaN), and its
-// draws are the prior's, made when they are asked for: the same ones every time.
+// groups, oldest first. For a parameter that had met no row then a group says nothing (NaN), and
+// its draws are the prior's, made when they are asked for: the same ones every time.
 struct SharedDraws {
   static constexpr std::uint32_t kMostGroups = 64;
 

@@ -1,5 +1,5 @@
 // The draws that snapshots serve: deviations of past iterates from the centre of their own time, so
-// that old draws can stand around the centre of now.
+// that old draws can be placed around the present centre.
 #ifndef WINDHOVER_RUNTIME_POSTERIOR_RETAINED_DRAWS_H_
 #define WINDHOVER_RUNTIME_POSTERIOR_RETAINED_DRAWS_H_
 

@@ -44,7 +44,7 @@ class LogNormalMixture {
   double cdf(double y) const noexcept;  // 0 for y <= 0
   double log_density(double y) const noexcept;
   double quantile(const NormalLevel& level) const noexcept;  // 10^-300 to 10^300, about
-  // Continuous ranked probability score of outcome y (closed form; of one log-normal Baran and
+  // Continuous ranked probability score of outcome y (closed form; for one log-normal Baran and
   // Lerch 2015), at most 1e300; without far rows, whose part alone would be larger than all
   // numbers.
   double crps(double y) const noexcept;

@@ -50,8 +50,8 @@ class Predictor {
   }
   // Says again, to rounding, what was said of y when these numbers were kept: for the outcome, the
   // quantiles and the thresholds of a request of one row, whose x is not looked at. With softmax
-  // and networks of classes this holds where the probability of the outcome is above 1e-300. Of all
-  // else in the summary only the probabilities of classes mean anything.
+  // and networks of classes this holds where the probability of the outcome is above 1e-300. Only
+  // the probabilities of classes mean anything beside these.
   void answer_given(Response response, std::span<const double> given, const PredictRequest& request,
                     PredictiveSummary& summary) noexcept;
   // out <- how the linear predictor of the row answered last depends on z, where theta = mean + B z

@@ -114,7 +114,7 @@ struct Provenance {
   // without a window.
   double repeated_rows = std::numeric_limits<double>::quiet_NaN();
   // Share of the outcomes lately within their 90 % intervals, each predicted before it was learned
-  // from (about the last 1,000 rows scored); of several classes, within sets. NaN: nobody scores.
+  // from (about the last 1,000 rows scored); for several classes, within sets. NaN: nobody scores.
   double coverage_90 = std::numeric_limits<double>::quiet_NaN();
   // The same for conformal intervals, and for conformal sets of classes. NaN: nobody scores.
   double conformal_coverage_90 = std::numeric_limits<double>::quiet_NaN();

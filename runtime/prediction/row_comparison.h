@@ -14,7 +14,7 @@ namespace windhover {
 
 // Holds each row's linear predictor on each draw, then its expected y there.
 //
-// Invariant: of the rows added so far, in order, it knows on each draw which is best. One thread.
+// Invariant: it knows for each draw which of the rows added so far, in order, is best. One thread.
 // Memory: (max_query_rows + 3) x draws.
 class RowComparison {
  public:
@@ -28,7 +28,7 @@ class RowComparison {
   double* predictors(std::size_t row) noexcept { return predictors_ + row * draws_; }
   const double* predictors(std::size_t row) const noexcept { return predictors_ + row * draws_; }
   // The next row, whose linear predictors are there and whose answer is in `summary`: the fresh
-  // draw (thompson_id), and whether it is the best yet. `outcome`: of the question at hand.
+  // draw (thompson_id), and whether it is the best yet. `outcome` is that of the present question.
   void add(Response response, const OutcomePredictor& outcome, const PredictRequest& request,
            std::size_t row, PredictiveSummary& summary) noexcept;
   // Says which of several rows is best, and what choosing another costs. REQUIRES: all have been

@@ -37,7 +37,7 @@ OutcomeRatios ratios_of(const JudgedOutcome& outcome) noexcept;
 // What many outcomes say that one posterior predicted, as it was served. They share what it does
 // not know, and so are worth fewer: m of correlation c are worth m / (1 + (m - 1) c) independent
 // ones (Kish 1965). The product of their ratios to the power of 1 / (1 + (m - 1) c) is, of m
-// outcomes in groups of equal ones, the product of a ratio a group, so at most 1 on average; of
+// outcomes in groups of equal ones, the product of a ratio a group, so at most 1 on average; with
 // normal ones it is so by experiment (outcome_ratios_test). One thread.
 class RatiosOfOnePosterior {
  public:

@@ -15,11 +15,12 @@ enum class OutcomeUse : std::uint8_t {
 };
 
 // Counts the rows that judge one posterior, each given those before it. They share what is not
-// known of the noise; of several classes, networks, a diagonal structure and late labels, where an
-// outcome says nothing of the next, what is not known of the parameters too: of 12 that 100 rows
-// say little of, an alarm that took each of 2,900 more for evidence of its own went off in 59 of 60
-// streams, though the model was right. A quarter of the rows that a posterior stands on cannot tell
-// what is left: in none. Posteriors of the same rows are one. One thread, or under a lock.
+// known of the noise; with several classes, networks, a diagonal structure and late labels, where
+// an outcome says nothing of the next, they share what is not known of the parameters too: of 12
+// that 100 rows say little of, an alarm that took each of 2,900 more for evidence of its own went
+// off in 59 of 60 streams, though the model was right. A quarter of the rows that a posterior
+// stands on cannot tell what is left: in none. Posteriors of the same rows are one. One thread, or
+// under a lock.
 class JudgedRows {
  public:
   // How many rows may still judge the posterior that has seen `n_seen` rows and stands on `n_eff`,

@@ -72,7 +72,7 @@ class Prequential {
   struct Answer {
     const Posterior* posterior;
     const GivenAnswer* given;
-    Conformal::Bounds served;  // conformal intervals of then
+    Conformal::Bounds served;  // the conformal intervals served
     OutcomeUse use;
   };
 

@@ -13,7 +13,7 @@ namespace windhover {
 
 // Walker's alias method (1977), with tables as Vose (1991) makes them, over the steps in which
 // weights fall: two words, a comparison and a multiplication a row, 3.6 ns, a tenth of
-// inverting the exponential; fill_indices(), of rows that all count the same, takes 1.1. A row's
+// inverting the exponential; fill_indices(), for rows that all count the same, takes 1.1. A row's
 // probability is off by less than 2^-32, and by its own times the rows of a step / 2^32.
 //
 // Scratch: what it holds follows from the rows it was prepared for. One thread; 5 KB.

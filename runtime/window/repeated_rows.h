@@ -15,12 +15,12 @@ namespace windhover {
 // Rows are equal when features, target and extras are, bit for bit: with few categories that
 // happens of itself, with measured features hardly ever.
 //
-// Counts a pass over the window by distinct sampling (Gibbons 2001): of the rows with equal hash
-// all are kept track of, or none, and half as many hashes as before whenever the table is full. Up
-// to kMostKept distinct rows that is exact; beyond, a share p is off by sqrt((1 - p) / p /
-// kMostKept) to twice that, relatively: 5 % at p = 0.1. A pass begins with what share of the hashes
-// the one before could keep, and twice that where half the table stayed empty. One thread. A row
-// costs one hash.
+// Counts a pass over the window by distinct sampling (Gibbons 2001): all rows with equal hash are
+// kept track of, or none, and half as many hashes as before whenever the table is full. Up to
+// kMostKept distinct rows that is exact; beyond, a share p is off by sqrt((1 - p) / p / kMostKept)
+// to twice that, relatively: 5 % at p = 0.1. A pass begins with what share of the hashes the one
+// before could keep, and twice that where half the table stayed empty. One thread. A row costs one
+// hash.
 class RepeatedRows {
  public:
   static constexpr std::uint32_t kMostKept = 8192;

@@ -16,9 +16,9 @@
 namespace windhover {
 
 // Sums rows for the mode and A at one anchor, and beside them what the order of the stream tells:
-// scores, and rows that repeat one another. Invariant: of the window's rows those below position()
-// have been looked at, but for rows that left before their turn. The learner's thread; the two sums
-// of a sweep may be done by two.
+// scores, and rows that repeat one another. Invariant: the window's rows below position() have been
+// looked at, but for rows that left before their turn. The learner's thread; the two sums of a
+// sweep may be done by two.
 class WindowPass {
  public:
   // Which terms of a row are summed.
