@@ -56,8 +56,8 @@ class Arena {
     return reinterpret_cast<std::uintptr_t>(block.data()) % kAlignment == 0;
   }
 
-  // Uninitialised room for `count` objects of T. Measuring: null data with size `count`, which must
-  // not be dereferenced. Block too small: an empty span, and exhausted() from then on.
+  // Takes uninitialised room for `count` objects of T. Measuring: null data with size `count`,
+  // which must not be dereferenced. Block too small: an empty span, and exhausted() from then on.
   // REQUIRES: alignment is a power of two, at least alignof(T) and at most kAlignment.
   template <class T>
   std::span<T> allocate(std::size_t count, std::size_t alignment = kAlignment) noexcept {
@@ -72,8 +72,8 @@ class Arena {
 
   // Takes room for one T and constructs it there. Measuring or exhausted: takes the room,
   // constructs a T on the stack, so that what T's constructor takes is counted too, throws it away,
-  // and gives null. An object made earlier is therefore handed on as a pointer, which constructors
-  // only store.
+  // and returns null. An object made earlier is therefore handed on as a pointer, which
+  // constructors only store.
   template <class T, class... Args>
   T* make(Args&&... args) noexcept {
     std::span<T> room = allocate<T>(1);
@@ -118,9 +118,9 @@ class Arena {
   // used(). What is taken before the first region() counts as "unnamed".
   std::span<const Region> regions() const noexcept { return {regions_.data(), region_count_}; }
 
-  // Bytes taken so far, padding included: what a block aligned to kAlignment must hold. Goes on
-  // counting when exhausted, so that it then says how much was needed. SIZE_MAX when that number
-  // does not fit into a size_t.
+  // How many bytes have been taken so far, padding included: what a block aligned to kAlignment
+  // must hold. It goes on counting when exhausted, and then says how much was needed. SIZE_MAX when
+  // that number does not fit into a size_t.
   std::size_t used() const noexcept { return used_; }
 
   // Whether the block was too small for something. Always false when measuring.

@@ -1,10 +1,10 @@
 #ifndef WINDHOVER_PLATFORM_CHECK_H_
 #define WINDHOVER_PLATFORM_CHECK_H_
 
-// WINDHOVER_CHECK(condition): a mistake of the in-process caller, a documented precondition broken.
-// Without NDEBUG it stops the program on the spot and prints nothing; with NDEBUG the condition is
-// compiled but never evaluated. Bad input and failing machines are not its business: they get a
-// Status.
+// WINDHOVER_CHECK(condition) catches a mistake of the in-process caller, who broke a documented
+// precondition. Without NDEBUG it stops the program on the spot and prints nothing; with NDEBUG the
+// condition is compiled but never evaluated. Bad input and failing machines are not its business:
+// they get a Status.
 #ifdef NDEBUG
 #define WINDHOVER_CHECK(...) static_cast<void>(sizeof(!(__VA_ARGS__)))
 #else

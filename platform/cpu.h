@@ -14,9 +14,9 @@ enum class InstructionSet : std::uint8_t { kBaseline, kAvx2, kAvx512 };
 // pointers.
 InstructionSet instruction_set() noexcept;
 
-// Use nothing above `limit` from now on (nothing above what the processor supports, ever). For
-// start-up and tests: results may differ in the last bits between instruction sets, so a run keeps
-// to one.
+// Kernels use nothing above `limit` from now on (and never anything above what the processor
+// supports). Call it at start-up and in tests: results may differ in the last bits between
+// instruction sets, so a run keeps to one.
 void limit_instruction_set(InstructionSet limit) noexcept;
 
 const char* to_string(InstructionSet set) noexcept;

@@ -50,9 +50,9 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
 void fill_bits(std::uint64_t seed, const RandomPosition& position,
                std::span<std::uint32_t> out) noexcept;
 
-// Integers in [0, bound) by multiply-high (Lemire 2019, without the rejection step): a value's
-// probability is off 1 / bound by less than 2^-32, a relative bias below bound / 2^32. One word an
-// element, so element i is (word i * bound) >> 32. bound = 0 gives zeros.
+// Fills in integers in [0, bound) by multiply-high (Lemire 2019, without the rejection step): a
+// value's probability is off 1 / bound by less than 2^-32, a relative bias below bound / 2^32. One
+// word an element, so element i is (word i * bound) >> 32. bound = 0 gives zeros.
 void fill_indices(std::uint64_t seed, const RandomPosition& position, std::uint32_t bound,
                   std::span<std::uint32_t> out) noexcept;
 
@@ -61,9 +61,9 @@ void fill_indices(std::uint64_t seed, const RandomPosition& position, std::uint3
 void fill_uniforms(std::uint64_t seed, const RandomPosition& position,
                    std::span<double> out) noexcept;
 
-// Standard normals by Box and Muller, one block a pair, 52 bits each for radius and angle: the
-// largest possible is 8.57. Relative error below 1e-15 against exact arithmetic on the same bits
-// (4.5e-16 measured over 400,000).
+// Fills in standard normals by Box and Muller, one block a pair, 52 bits each for radius and angle:
+// the largest possible is 8.57. Relative error below 1e-15 against exact arithmetic on the same
+// bits (4.5e-16 measured over 400,000).
 void fill_normals(std::uint64_t seed, const RandomPosition& position,
                   std::span<double> out) noexcept;
 

@@ -65,8 +65,8 @@ class Snapshots {
     writing_ = kNone;
   }
 
-  // A slot that nobody reads, to be overwritten; it holds whatever an earlier publication left. The
-  // same slot until publish(). O(max_readers²), times max_readers + 1 in the worst case; no
+  // A slot that nobody reads, to be overwritten; it holds whatever an earlier publication left. It
+  // is the same slot until publish(). O(max_readers²), times max_readers + 1 in the worst case; no
   // waiting.
   Slot& begin_publish() noexcept {
     if (writing_ == kNone) writing_ = find_free();

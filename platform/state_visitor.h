@@ -23,7 +23,7 @@ namespace windhover {
 class StateVisitor {
  public:
   // The numbers from here to the next section belong to `name`, which lives as long as the program.
-  // `version` grows when a class shows other numbers than it did, or in another order.
+  // `version` grows when a class comes to show other numbers, or another order.
   virtual void section(const char* /*name*/, std::uint32_t /*version*/ = 1) noexcept {}
   // Whether this visitor puts other numbers in the place of those it is shown: what follows from
   // them is then computed anew.

@@ -35,9 +35,9 @@ enum ThreadWarning : std::uint32_t {
 // own) and returns the mask of ThreadWarning.
 std::uint32_t configure_this_thread(const ThreadOptions& options) noexcept;
 
-// One POSIX thread. Starting one allocates (the system does), so it belongs to set-up. Not movable:
-// the running thread refers to it. The destructor joins, so whatever tells the entry to return
-// comes first.
+// One POSIX thread. Starting one allocates (the system does), so it belongs to set-up. It cannot be
+// moved: the running thread refers to it. The destructor joins, so whatever tells the entry to
+// return comes first.
 class Thread {
  public:
   Thread() noexcept = default;

@@ -33,7 +33,7 @@ constexpr std::size_t step_scratch(std::uint32_t dimension) noexcept {
   return 4 * std::size_t{dimension};
 }
 
-// The gradient of the mean loss on the minibatch at hand: (1/S) sum of row gradients / dispersion +
+// The gradient of the mean loss on the current minibatch: (1/S) sum of row gradients / dispersion +
 // Lambda theta / n. The prior's part is exact, it is never weighted by rows.
 class GradientSource {
  public:
@@ -103,8 +103,9 @@ concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfi
   // one in place.
   { s.refresh(estimates) }
   noexcept->std::same_as<Status>;
-  // One move of one chain. `rng` stands at this step and chain. kDiverged: theta is not finite.
-  // Threads may move different chains at once, each with a gradient source and scratch of its own.
+  // Makes one move of one chain. `rng` is at the position of this step and chain. kDiverged: theta
+  // is not finite. Threads may move different chains at once, each with a gradient source and
+  // scratch of its own.
   { shared.step(chain, gradient, rng) }
   noexcept->std::same_as<Status>;
   // Shows all that a refresh() leaves and step(), start(), law() or the next refresh() reads.

@@ -155,8 +155,8 @@ class AnchorSums {
     largest_.follow(sums_, width_ + 1);
   }
   // Takes out rows that were added before and have faded to `left` of what they were. false: the
-  // sums have been so large that rounding may have swallowed what is left of them, the prior of
-  // precision `prior` beside it; they are worth nothing.
+  // sums have been so large that rounding may have swallowed what is left of them (a prior of
+  // precision `prior` counts beside it); they are worth nothing.
   bool remove(Model& model, const RowBatch& rows, const double* covariance, const double* prior,
               double left = 1.0) noexcept {
     const double divisor = shaped_ ? 1.0 : dispersion_;

@@ -22,8 +22,8 @@ class InverseFactor {
  public:
   InverseFactor(Arena& arena, std::uint32_t dimension) noexcept;
 
-  // R of `factor`, and inverse <- scale x matrix^-1, both triangles, which comes of it: a third of
-  // the work is in each, and one half of R is all that remains. Complexity 2/3 D^3.
+  // Computes R of `factor`, and from it inverse <- scale x matrix^-1, both triangles. Each takes
+  // about a third of the work. Complexity 2/3 D^3.
   void compute(const Factor& factor, double scale, double* inverse,
                Interlude* interlude = nullptr) noexcept;
   // Copies R, unless it is already that of `other`'s last compute(). REQUIRES: always the same

@@ -17,7 +17,7 @@ class LanczosMatrix {
  public:
   static constexpr std::size_t kMostSteps = 512;
 
-  // Whether more steps are worth their while: until two looks in a row, eight steps apart, have
+  // Whether more steps are worthwhile: they are until two looks in a row, eight steps apart, have
   // found the smallest eigenvalue lower by less than a per mille. It falls in stairs. Rounding
   // makes more steps than dimensions useful.
   bool goes_on(std::ptrdiff_t dimension) noexcept {

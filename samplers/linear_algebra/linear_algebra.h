@@ -1,11 +1,11 @@
 // Small dense linear algebra on the arena's memory. Matrices are column-major D x D, symmetric ones
 // are read from the lower triangle only. Nothing allocates; every call is noexcept.
 //
-// Factorisations scale to unit diagonal first: columns whose scales are 10^6 apart would otherwise
-// have a condition number of 10^12.
+// Factorisations scale to a unit diagonal first: columns whose scales are 10^6 apart would
+// otherwise have a condition number of 10^12.
 //
-// What takes long for many parameters lets an interlude come in between its pieces, if it is given
-// one.
+// Functions that take long for many parameters let an interlude run between their pieces, if they
+// are given one.
 #ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_LINEAR_ALGEBRA_H_
 #define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_LINEAR_ALGEBRA_H_
 
@@ -25,12 +25,13 @@ using ConstVectorMap = Eigen::Map<const Eigen::VectorXd>;
 using ConstMatrixMap = Eigen::Map<const Eigen::MatrixXd>;
 
 // The lower Cholesky factor of `matrix` (D x D), written to `lower` with zeros above the diagonal.
-// May be the same memory. Left-looking, a block of columns at a time: D^3 / 3 operations.
-// kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then unspecified.
+// The two may be the same memory. It is left-looking, a block of columns at a time: D^3 / 3
+// operations. kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then
+// unspecified.
 Status cholesky(const double* matrix, Eigen::Index dimension, double* lower,
                 Interlude* interlude = nullptr) noexcept;
 
-// matrix <- a lower triangular root of it, root root^T = matrix, when it is positive semi-definite:
+// Replaces a positive semi-definite matrix by a lower triangular root of it, root root^T = matrix:
 // a column whose pivot is 0 but for rounding is 0. Reads the lower triangle. Complexity D^3 / 3.
 void semidefinite_root(double* matrix, Eigen::Index dimension) noexcept;
 

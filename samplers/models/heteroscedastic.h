@@ -21,9 +21,9 @@ class HeteroscedasticModel final : public Model {
   static constexpr std::string_view kName = "heteroscedastic";
   static constexpr Response kResponse = Response::kHeteroscedastic;
   static constexpr double kLeast = -27.6;  // log(1e-12)
-  // Squared residual, in units of the variance, beyond which a row's curvature is so many times
-  // less than its Hessian and not the information: a step then raises no log-variance by more than
-  // this. One row in 10^6 of the model's own lies there.
+  // The squared residual, in units of the variance, beyond which a row's curvature is so many times
+  // less than its Hessian, in place of the information: then no step raises a log-variance by more
+  // than this. One row in 10^6 lies there where the model holds.
   static constexpr double kFar = 25;
 
   static std::uint32_t dimension(const ModelConfig& config) noexcept {

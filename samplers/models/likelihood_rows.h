@@ -12,8 +12,9 @@
 
 namespace windhover {
 
-// Results lie in the scratch of LinearRows, named with each function. All are of the chunk that
-// load() was given last, at most kChunk rows, each multiplied by its row's weight where it has one.
+// Results lie in the scratch of LinearRows, named with each function. All are those of the chunk
+// that load() was given last, at most kChunk rows, each multiplied by its row's weight where it has
+// one.
 template <class Likelihood>
 class LikelihoodRows : public LinearRows {
  public:

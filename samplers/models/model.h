@@ -90,8 +90,8 @@ struct RowJudge {
   double least_surprise;
 };
 
-// What one row by itself would do to that posterior, counted once whatever its weight: it is one of
-// as many that would each be judged so. All 0 where it is below the judge's bounds.
+// What one row by itself would do to that posterior, counted once whatever its weight: a row of
+// weight w is w rows, each judged so. All numbers are 0 where it is below the judge's bounds.
 struct RowEffect {
   double moved = 0;        // squared way of its linear predictor's mode, in posterior sd
   double information = 0;  // about its linear predictor there, in units of the posterior's
@@ -164,8 +164,8 @@ class Model {
   virtual void gradient_sum(const RowBatch& batch, const double* theta,
                             double* gradient) noexcept = 0;
 
-  // Sum over the batch of -log p(y | x, theta), dispersion 1; without what does not depend on
-  // theta, and without the prior; NaN of a model that does not say. Complexity O(rows x features).
+  // The sum over the batch of -log p(y | x, theta), dispersion 1; without what does not depend on
+  // theta, and without the prior; NaN where the model does not say. Complexity O(rows x features).
   virtual double loss_sum(const RowBatch&, const double*) noexcept {
     return std::numeric_limits<double>::quiet_NaN();
   }

@@ -40,8 +40,8 @@ struct NetworkShape {
   std::uint32_t dimension() const noexcept;
   // How many hidden units and outputs there are.
   std::size_t units() const noexcept;
-  // Numbers that forward() leaves: the outputs of all units, the head's included, and then of each
-  // hidden unit of a Boltzmann machine the probability to be on, for every class, up to whole
+  // How many numbers forward() leaves: the outputs of all units, the head's included, and then of
+  // each hidden unit of a Boltzmann machine the probability to be on, for every class, up to whole
   // vectors.
   std::size_t values() const noexcept;
   std::size_t outputs() const noexcept { return width[layers]; }

@@ -22,7 +22,7 @@ double loss_of_row(const Likelihood& likelihood, const RowAtMode& row, double et
 }
 
 // -log of the mean likelihood where the linear predictor is normal, of this variance: see
-// Model::predictive_losses(). `scale` is that of y. Elsewhere than of a normal y by Gauss and
+// Model::predictive_losses(). `scale` is that of y. Except for a normal y it is by Gauss and
 // Hermite's rule of five points, exact to the ninth power: good where the row tells less of its
 // predictor than is known, as rows like those before do; a row that tells far more falls between
 // the points.

@@ -80,15 +80,15 @@ struct ColumnSurvey {
 struct ChainKernels {
   // Makes standard normals from as many words of 32 random bits, which may lie in their place, by
   // Box and Muller: of each kChainNormals words the first half give radii, the second angles.
-  // Within 10^-5 of what exact arithmetic gives, or 4 x 10^-4 where the radius is next to nothing;
-  // at most 6.8 in size. REQUIRES: `count` is a multiple of kChainNormals.
+  // They are within 10^-5 of what exact arithmetic gives, or 4 x 10^-4 where the radius is next to
+  // nothing; at most 6.8 in size. REQUIRES: `count` is a multiple of kChainNormals.
   void (*normals)(const std::uint32_t* bits, std::size_t count, float* out);
   // Makes normals of so many chains side by side sum to 0. Each stays a standard normal: any two of
   // K chains have the correlation -1 / (K - 1). REQUIRES: `count` is a multiple of the chains, of
   // which there are several.
   void (*balance)(float* normals, std::size_t count, std::uint32_t chains);
-  // by_j = value_j / (precision_j + curvature_j); the sum of value_j by_j. REQUIRES: `count` is a
-  // multiple of kColumnLanes, and numbers of a column without a value are finite.
+  // by_j = value_j / (precision_j + curvature_j); returns the sum of value_j by_j. REQUIRES:
+  // `count` is a multiple of kColumnLanes, and numbers of a column without a value are finite.
   double (*direction)(const float* value, const float* precision, const float* curvature,
                       std::size_t count, float* by);
   // Works out a step, with eps_j = scale length_j; `importance` multiplies the row's residual.
@@ -98,9 +98,10 @@ struct ChainKernels {
   // eta[c] += sum of value_j theta_jc; one number a chain.
   void (*predictors)(float* const* theta, const float* value, std::size_t count,
                      std::uint32_t chains, double* eta);
-  // r and h of a logistic row (logistic_at()) at eta[c] + more, in single precision: within 10^-6
-  // of what exact arithmetic gives, in relative terms, and as much again for each 10 that eta is
-  // from 0, up to 87; beyond they stay as they are there. `sign`: 1 where y is 0, -1 where it is 1.
+  // Works out r and h of a logistic row (logistic_at()) at eta[c] + more, in single precision:
+  // within 10^-6 of what exact arithmetic gives, in relative terms, and as much again for each 10
+  // that eta is from 0, up to 87; beyond they stay as they are there. `sign`: 1 where y is 0, -1
+  // where it is 1.
   ChainResponses (*logistic)(const double* eta, double more, float sign, std::uint32_t chains,
                              float* residual, float* curvature);
   // The means of theta and of its square over the chains, for each of these columns.

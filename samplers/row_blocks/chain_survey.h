@@ -17,8 +17,8 @@ struct RowBlockParts;
 struct ChainSurvey {
   // How far the chains together lag behind the rows: the square of the distance between their
   // centre and the posterior's, in posterior variances, on average over the columns as the rows
-  // have them: that of the mean force over lambda + H, which is next to 0 of chains whose noise
-  // sums to 0, and 1 of a chain alone, less that. NaN before there were rows.
+  // have them. It is that of the mean force over lambda + H, less what noise makes of it: next to 0
+  // for chains whose noise sums to 0, and 1 for a chain alone. NaN before there were rows.
   double lag = std::numeric_limits<double>::quiet_NaN();
   double informed = 0;       // columns, each as far as its rows know of it
   double held_by_prior = 0;  // columns, each as far as the prior holds it

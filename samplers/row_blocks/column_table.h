@@ -37,9 +37,9 @@ class ColumnTable {
   // A hint that a column is wanted soon.
   void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(sums_ + column); }
 
-  // A row of `count` columns, which are in the block with what is known of them, comes; `curvature`
-  // of it, w h, takes what its columns have of the prior from lambda_j / (lambda_j + H_j) to what
-  // it then is. H itself follows by add_curvature().
+  // A row of `count` columns comes, which are in the block with what is known of them; its
+  // `curvature`, w h, lowers the prior's share of its columns, lambda_j / (lambda_j + H_j). H
+  // itself follows by add_curvature().
   void enter(const StepBlock& block, std::size_t count, double curvature) noexcept;
   // Such a row goes, after add_curvature(). Where a column has no row left its relevance is 1
   // again, unless it is kept.

@@ -10,8 +10,8 @@ namespace windhover {
 
 namespace {
 
-// An estimate of rho does not grow any more where it is above those before it by this part of it at
-// most, and what they say of the variance by this much: rows that come and go move it by a tenth.
+// An estimate of rho has stopped growing where it is above those before it by this part of it at
+// most, and the variance that follows by this much: rows that come and go move it by a tenth.
 constexpr double kAgreement = 0.25;
 constexpr double kLawAgreement = 0.05;
 

@@ -74,7 +74,7 @@ class LearnedPrecision {
   // Sets where the precision begins, as long as nothing has been learned.
   void expect(double start) noexcept;
   // The precision follows, by a fifth at most, once there have been as many moves as all chains
-  // make in a pass over `rows` rows; not where they were of chains that are not `trusted`.
+  // make in a pass over `rows` rows; but not where the chains are not `trusted`.
   void end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept;
   // Moves the prior towards this one, which does not come from add(). Nothing is left to stretch():
   // the caller moves the chains.

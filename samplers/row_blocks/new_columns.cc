@@ -49,10 +49,11 @@ double NewColumns::draw_from(const RowColumns& row) noexcept {
   return variance;
 }
 
-// A part of a row's linear predictor, drawn from the prior, which gives it this variance, over the
-// dispersion; the others come to `others`. In its place: where -log of what the row leaves of the
-// prior is as far above its least, on the same side, as it was before the row (the signed root of
-// the likelihood ratio, which is normal to first order: Barndorff-Nielsen 1986).
+// `drawn` is a part of a row's linear predictor, drawn from the prior, which gives it this
+// variance, over the dispersion; the other parts sum to `others`. Returns what replaces it: where
+// -log of what the row leaves of the prior is as far above its least, on the same side, as it was
+// before the row (the signed root of the likelihood ratio, which is normal to first order:
+// Barndorff-Nielsen 1986).
 double NewColumns::new_part(const RowColumns& row, double others, double drawn,
                             double variance) const noexcept {
   const double y = row.target;

@@ -73,9 +73,9 @@ class RowBlockLangevin {
  public:
   static constexpr double kLargestValue = RowBlockParts::kLargestValue;
 
-  // `slots`: rows that can be there at a time, each in one of them.
-  // `past`: rows that what has left may be worth, at most (ColumnPrior), or 0: rows take along what
-  // they said. REQUIRES, if not 0: rows are not weighed.
+  // `slots`: how many rows can be there at a time, each in one of them. `past`: how many rows what
+  // has left may be worth at most (ColumnPrior), or 0: rows take along what they said. REQUIRES, if
+  // not 0: rows are not weighed.
   RowBlockLangevin(Arena& arena, const ModelConfig& model, std::uint32_t chains,
                    std::uint64_t slots, std::uint64_t seed, std::uint64_t past = 0) noexcept;
   // Begins anew without rows. O(columns x chains).

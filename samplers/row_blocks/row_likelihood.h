@@ -17,9 +17,9 @@ struct RowAt {
   float curvature;  // in eta
 };
 
-// Logistic. The curvature is that of Jaakkola and Jordan (2000), of the quadratic that touches -log
-// p at eta and lies above it everywhere: never less than -log p has, and 1 / (2 |eta|) where that
-// is next to nothing.
+// A logistic row. The curvature is that of Jaakkola and Jordan (2000), of the quadratic that
+// touches -log p at eta and lies above it everywhere: never less than -log p has, and 1 / (2 |eta|)
+// where that is next to nothing.
 inline RowAt logistic_at(double eta, double target) noexcept {
   // The residual's size is the probability of the other class, without cancellation.
   const double sign = target > 0.5 ? -1 : 1;

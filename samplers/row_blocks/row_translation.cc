@@ -105,9 +105,9 @@ void RowTranslation::work_out_transport(const RowColumns& row) noexcept {
   }
 }
 
-// A row without a weight has gone. The chains' centre goes as a Newton step has it that goes no
-// farther than where the row comes again, and along the row they spread as they would have without
-// it.
+// A row without a weight has gone. The chains' centre makes a Newton step, but goes no farther than
+// it would come back if the row came again, and along the row they spread as they would have
+// without it.
 void RowTranslation::work_out_return(const RowColumns& row, std::uint32_t slot) noexcept {
   const StepBlock& b = parts_.gathered.block();
   const float* residuals = parts_.kept.residuals(slot);

@@ -12,8 +12,8 @@
 namespace windhover {
 
 // What a step gathers of its row's columns, and works out: max_nonzeros + 1 numbers each, which
-// are the same for all chains; then a number a chain. What a row leaves of the last kColumnLanes
-// columns are ones without a value, which no sum has anything of.
+// are the same for all chains; then a number a chain. Where a row does not fill the last
+// kColumnLanes columns the rest have no value, and add nothing to any sum.
 struct StepBlock {
   StepBlock(Arena& arena, std::size_t most_columns, std::size_t chains) noexcept
       : width(padded(most_columns)),

@@ -11,8 +11,8 @@
 namespace windhover {
 
 // A binary tree whose nodes are the sums of their two children: whole numbers, so that nothing of a
-// slot that has been set to 0 is left in any. REQUIRES: all together below 2^63. Memory: 16 bytes a
-// slot, of the next power of two.
+// slot that has been set to 0 is left in any. REQUIRES: the sum of all weights is below 2^63.
+// Memory: 16 bytes a slot, of the next power of two.
 class WeightedSlots {
  public:
   // With 0 `slots` it takes no memory, and only reset() and total() may be called.

@@ -11,8 +11,9 @@ namespace windhover {
 namespace {
 
 constexpr double kFriction = kStepBias;  // a; the minibatch's noise may add as much
-// h times the largest curvature: a thermostat fluctuates by sqrt(h), which has to stay below alpha,
-// or energy leaks between modes (variances 22 % off at 0.01 on a logistic posterior, 5 % at 0.001).
+// The largest h times the largest curvature: a thermostat fluctuates by sqrt(h), which has to stay
+// below alpha, or energy leaks between modes (variances 22 % off at 0.01 on a logistic posterior, 5
+// % at 0.001).
 constexpr double kLongestStep = 0.001;
 
 }  // namespace
