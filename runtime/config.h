@@ -60,8 +60,8 @@ enum class Structure : std::uint8_t {
   // window, where everything else is left at its default or can be kept; otherwise kFull.
   kChosen,
   kFull,  // all of it: memory and time grow with the square of the parameters
-  // A number a parameter: memory in proportion to the parameters, time a row to its non-zeros.
-  // Logistic, linear, log-normal and Student's t models of sparse rows with a window
+  // One number a parameter: memory is in proportion to the parameters, and the time of a row to its
+  // non-zeros. Logistic, linear, log-normal and Student's t models of sparse rows with a window
   // (runtime/learning/row_block_learner.h).
   kDiagonal,
 };
@@ -118,7 +118,7 @@ struct EngineConfig {
   double target_scale = 1.0;
 
   // Threads that may move chains at once: poll()'s and the helpers' of Engine::assist(). Each costs
-  // the scratch of a model. More than 1 with a window only. The result does not depend on it.
+  // the scratch of a model. More than 1 needs a window. The result does not depend on it.
   std::uint32_t learner_threads = 1;
 
   std::uint32_t retained_draws = 64;  // draws in every snapshot

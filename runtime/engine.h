@@ -75,7 +75,7 @@ class Reader {
   // Only the provenance of that answer. O(1). kUnavailable between begin_predict() and its end.
   Status provenance(Provenance& provenance) noexcept;
 
-  // Draws `first` to `first + count` of theta, dimension() numbers each. snapshot_id 0 takes the
+  // Writes draws [first, first + count) of theta, dimension() numbers each. snapshot_id 0 takes the
   // newest snapshot and keeps it pinned for later pages; kUnavailable: that snapshot is gone.
   Status draws(std::uint64_t snapshot_id, std::size_t first, std::size_t count,
                std::span<double> out, Provenance& provenance) noexcept;
@@ -117,8 +117,9 @@ class Engine {
   // Takes one dense row, without offset and weight; kTrialsMissing for a binomial model.
   Status observe(std::span<const double> features, double target) noexcept;
 
-  // `rows` rows as RowFollower::pack() gave them (runtime/window/packed_rows.h): the window then
-  // holds the same bits. Otherwise as observe(), and kMalformed where `bytes` are not so many rows.
+  // Takes `rows` rows as RowFollower::pack() gave them (runtime/window/packed_rows.h): the window
+  // then holds the same bits. Otherwise as observe(), and kMalformed where `bytes` are not so many
+  // rows.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
   // What happened to rows that were asked about with a key: labels/late_labels.h.
@@ -156,8 +157,9 @@ class Engine {
   // these have been handed out one of max_readers, or kUnavailable.
   Result<Reader> watcher() noexcept;
 
-  // One of EngineConfig::max_followers who read rows beside the learner; kUnavailable when all have
-  // been handed out. Before any thread is at work, or on the learner's between polls.
+  // Hands out one of EngineConfig::max_followers that read rows beside the learner; kUnavailable
+  // when all have been handed out. Call it before any thread is at work, or on the learner's
+  // between polls.
   Result<RowFollower> follower() noexcept;
 
   // All that the engine goes on from, to be saved, restored, or captured while it works

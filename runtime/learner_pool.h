@@ -20,8 +20,8 @@ namespace windhover {
 
 // Thread t polls engines t, t + threads, ...: an engine never changes its thread, and one that
 // comes later goes to the thread that has the fewest. On a thread they take turns by urgency
-// (engine_queue.h). EngineConfig::learner_threads is not looked at: with several engines there is
-// work for all threads without helpers.
+// (engine_queue.h). EngineConfig::learner_threads is ignored: with several engines there is work
+// for all threads without helpers.
 class LearnerPool {
  public:
   LearnerPool() noexcept = default;

@@ -10,8 +10,9 @@
 
 namespace windhover::checkpoint {
 
-// The one list. Left out is what an engine may be restored with another one of: slack, frame size,
-// threads, readers, followers. A field that is added to a configuration goes here or is named
+// The one list of fields that must agree. It leaves out those that may differ when an engine is
+// restored: slack, frame size, threads, readers, followers. A field that is added to a
+// configuration goes here or is named
 // there (tests/runtime/checkpoint_format_test.cc counts bytes).
 struct ConfigField {
   enum class Kind : std::uint8_t { kWhole, kReal, kHash };

@@ -32,8 +32,8 @@ class EngineState {
   // Writing changes nothing. See platform/state_visitor.h.
   void visit_state(StateVisitor& visitor) noexcept;
 
-  // Writes all of that, with what a reader needs to check it (runtime/checkpoint/format.md). Under
-  // the same conditions. kUnsupported without EngineConfig::checkpoints; kUnavailable while a
+  // Writes all of that, with what a reader needs to check it (runtime/checkpoint/format.md). The
+  // same conditions hold. kUnsupported without EngineConfig::checkpoints; kUnavailable while a
   // capture is under way; otherwise what the sink said. Complexity O(rows + state).
   Status save(Sink& sink) noexcept;
 

@@ -33,9 +33,9 @@ class Writer {
   std::uint64_t sections_ = 0;
 };
 
-// Reads one and verifies as it goes: nothing that it hands out has not been checked. After an error
-// it is not called again. Errors say what is wrong and, where something is damaged, at which byte
-// the section begins.
+// Reads a checkpoint and verifies as it goes: nothing that it hands out has not been checked. After
+// an error it is not called again. Errors say what is wrong and, where something is damaged, at
+// which byte the section begins.
 class Reader {
  public:
   explicit Reader(Source& source) noexcept : source_(source) {}

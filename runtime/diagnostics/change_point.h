@@ -28,7 +28,7 @@ class ChangePoint {
     std::uint64_t before = 0;  // numbers before the change, 1 to n - 1; 0: of fewer than two
     // How far the two means are apart, in standard deviations of that difference, by the scatter of
     // some 32 to 64 stretches of the series about them: numbers may depend on one another within a
-    // stretch. 0: of fewer than three.
+    // stretch. 0 where there are fewer than three.
     double contrast = 0;
   };
   Split split() const noexcept;  // O(kMost)

@@ -42,8 +42,8 @@ class Consistency {
   // Times here count relaxations of a chain.
   void reset(double now) noexcept;
 
-  // One iterate's deviation from the centre, kept in units of the posterior of its own time, whose
-  // A has the factor `curvature` and whose covariance is `covariance`: as rows come and go,
+  // Adds one iterate's deviation from the centre, kept in units of the posterior of its own time,
+  // whose A has the factor `curvature` and whose covariance is `covariance`: as rows come and go,
   // directions get more and less certain. O(D^2) up to kLyapunovDimension, else O(D).
   void add(const double* theta, const double* centre, double n, const Factor& curvature,
            const double* covariance, double now) noexcept;

@@ -83,9 +83,10 @@ struct EngineMoment {
   bool paused = false;
 };
 
-// Compares each moment with the one before, so that between two looks only the outcome is told. A
-// status that comes and goes takes two places, however often it does: an event that repeats the one
-// before last, with the way back between, takes that one's place with the number of times.
+// Compares each moment with the one before, so that of what happens between two looks only the
+// outcome is told. A status that comes and goes takes two places, however often it does: an event
+// that repeats the one before last, with the way back between, takes that one's place with the
+// number of times.
 //
 // Invariant: ids grow along the list. One thread: the learner's.
 class EventLog {

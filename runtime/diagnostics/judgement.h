@@ -47,8 +47,8 @@ struct Judgement {
 };
 
 // The first reason that applies, in the order of runtime/README.md's table. The tolerance of
-// spreads is for what chains lag behind a stream: 12 % at R = 4, tau (1 - exp(-1 / tau)) with tau =
-// 1 / (2 R).
+// spreads allows for the chains' lag behind a stream: 12 % at R = 4, tau (1 - exp(-1 / tau)) with
+// tau = 1 / (2 R).
 Judgement judge(const Evidence& evidence) noexcept;
 
 }  // namespace windhover

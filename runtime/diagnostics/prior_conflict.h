@@ -27,8 +27,8 @@ inline double prior_conflict_bound(double dimension) noexcept {
 }
 
 // With a dispersion that was learned from n rows the statistic is D times an F of D and n - D
-// degrees of freedom, whose tail is heavier. This one's, the log of the likelihood ratio with
-// Bartlett's factor or a little less, is not.
+// degrees of freedom, whose tail is heavier. The tail of what is returned, the log of the
+// likelihood ratio with Bartlett's factor or a little less, is not.
 inline double with_learned_dispersion(double statistic, double n, double dimension) noexcept {
   const double freedom = n - dimension;
   return std::max(freedom - 1, 0.0) * std::log1p(statistic / std::max(freedom, 1.0));

@@ -173,9 +173,9 @@ double ScoreSeries::between_parts(std::uint32_t j) const noexcept {
   return off * off * share / (1 - share);
 }
 
-// The shortest batches whose neighbours are all but uncorrelated: for correlations that fall off
-// exponentially 1/8 means that 2 % of their sum are left out. Longer ones only make the estimate
-// less certain.
+// Finds the shortest batches whose neighbours are all but uncorrelated: for correlations that fall
+// off exponentially 1/8 means that 2 % of their sum are left out. Longer ones only make the
+// estimate less certain.
 std::uint32_t ScoreSeries::level_of(std::uint32_t j) const noexcept {
   std::uint32_t level = 0;
   for (; level + 1 < DyadicBatches::kLevels; ++level) {

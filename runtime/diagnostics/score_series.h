@@ -54,12 +54,12 @@ class ScoreSeries {
   double influence_variance(std::uint32_t j) const noexcept { return influence_variance_[j]; }
 
   // Long-run variance of the scores over what it would be if rows did not depend on one another:
-  // what is certain of it, for the parameter where that is most; 1 when nothing is. NaN when not
-  // known().
+  // its lower confidence bound, for the parameter where that is largest; 1 when nothing is certain.
+  // NaN when not known().
   double autocorrelation() const noexcept { return autocorrelation_; }
   bool autocorrelated() const noexcept { return autocorrelation_ > kHarmlessAutocorrelation; }
-  // Whether the rows depend on one another: by the above, or by what neighbours' scores for the
-  // last parameter, a constant's where there is one, have in common, which is known of fewer rows.
+  // Whether the rows depend on one another: by autocorrelation(), or by what neighbours' scores for
+  // the last parameter, a constant's where there is one, have in common, which fewer rows can tell.
   bool rows_depend() const noexcept { return autocorrelated() || residuals_.alike(); }
 
   // Mean influence of the newest tenth of the rows less that of the others, in standard deviations,
@@ -70,9 +70,10 @@ class ScoreSeries {
   // drift() is the largest of these but for the sign. NaN when not known().
   double drift(std::uint32_t j) const noexcept { return drifts_[j]; }
   bool drifting() const noexcept { return drift_ > threshold_; }
-  // How many of the newest rows of the last pass came since the parameter changed that was the
-  // farthest when the stream was drifting(): a least squares fit of two means to its influences, in
-  // the passes after that, for as long as the means differ by more than the threshold of drift.
+  // How many of the newest rows of the last pass came since the parameter changed that had moved
+  // most when the stream was drifting(). It is found by a least squares fit of two means to its
+  // influences, in the passes after that, for as long as the means differ by more than the
+  // threshold of drift.
   // 0: not known.
   std::uint64_t rows_since_change() const noexcept { return rows_since_change_; }
 

@@ -27,10 +27,10 @@ class SpreadDirections {
   // Takes the directions anew with the next follow() that has found them; until then no deviation
   // counts.
   void choose_again() noexcept { chosen_ = false; }
-  // After what may have changed the posterior's covariance P: `version` is another number where it
-  // did. `law` are the law's two directions; null where there is none. Complexity 2 D^2, while
-  // directions are looked for about 1e6 more, and kCount D^2 where P did change or directions were
-  // chosen; an interlude comes in between the products.
+  // Call it after what may have changed the posterior's covariance P: `version` is another number
+  // where it did. `law` are the law's two directions; null where there is none. Complexity 2 D^2,
+  // while directions are looked for about 1e6 more, and kCount D^2 where P did change or directions
+  // were chosen; an interlude comes in between the products.
   void follow(const double* covariance, std::uint64_t version,
               const std::array<const double*, kLaw>& law, Interlude* interlude) noexcept;
 

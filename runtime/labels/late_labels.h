@@ -43,13 +43,13 @@ class LateLabels {
   // How many keys are waited for now. Any thread.
   std::uint64_t pending() const noexcept;
 
-  // Whether keep() may have the rows of a question with keys that another engine is to answer: kOk,
+  // Whether keep() may take the rows of a question with keys that another engine is to answer: kOk,
   // or what is wrong with them as Reader::predict() says it. Rows, offsets and keys are looked at,
   // whatever else is asked. Any thread.
   Status may_keep(const PredictRequest& request) noexcept;
-  // Keeps rows `first` to `first + count` of it, once they are answered: `summaries`, the whole
-  // question's, are told what became of the keys. When an outcome comes the row is scored like one
-  // that came with it. Any thread. REQUIRES: may_keep() is kOk.
+  // Keeps rows [first, first + count) of such a question, once they are answered. What became of
+  // the keys is written to `summaries`, which are the whole question's. When an outcome comes the
+  // row is scored like one that came with it. Any thread. REQUIRES: may_keep() is kOk.
   void keep(const PredictRequest& request, std::size_t first, std::size_t count,
             std::span<PredictiveSummary> summaries) noexcept;
 

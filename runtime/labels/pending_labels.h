@@ -55,7 +55,7 @@ class PendingLabels {
                   const GivenAnswer* answer) noexcept;
   std::uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
 
-  // The row of a pending key goes to take(row), which copies it and says whether it is accepted:
+  // Gives the row of a pending key to take(row), which copies it and says whether it is accepted:
   // then it is row `sequence` of the stream. A key whose time is up is pending until it is settled:
   // its outcome may have come in time, and waited for room. kUnknownKey, kKeyTimedOut; `duplicate`:
   // it has been joined already. A row that take() refuses stays pending.

@@ -11,8 +11,8 @@
 
 namespace windhover {
 
-// From the observe thread to the learner's, without waiting: an entry says of a row in which place
-// its answer is. Entries are numbered from 0 on.
+// A queue from the observe thread to the learner's, without waiting: an entry says in which place
+// the answer to a row is. Entries are numbered from 0 on.
 //
 // Invariant: rows grow from entry to entry, and no more entries are unread than there is room for:
 // each of them has a place to itself.

@@ -16,8 +16,9 @@ namespace {
 // Location and scale are those of so many rows, or of a quarter of a small window.
 constexpr std::uint64_t kUnitsRows = 100;
 constexpr std::uint64_t kLeastUnitsRows = 4;
-// Rows whose median must be no farther from the location than so many scales, nor half of them from
-// it, and these, unless the scale is still much like that, no nearer than so many.
+// How many rows are looked at. Their median must be no farther from the location than so many
+// scales, nor half of them farther from it than so many, nor, unless the scale is still much the
+// same, nearer than so many.
 constexpr std::size_t kLookedAt = 255;
 constexpr double kFarthest = 8;
 constexpr double kNearest = 1.0 / 32;

@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// Every new row grants each chain draws_per_observation minibatch rows; beside that the draws of a
-// posterior that has become another one are to be made, whether rows come or not. Invariant: the
-// credit is never negative, and never more than the window is worth. Time is counted in relaxations
-// of a chain since sampling began.
+// Every new row grants each chain draws_per_observation minibatch rows; besides, where the
+// posterior has become another one its draws are still to be made, whether rows come or not.
+// Invariant: the credit is never negative, and never more than the window is worth. Time is counted
+// in relaxations of a chain since sampling began.
 class DrawBudget {
  public:
   // The causes for which draws may be asked for again and again, until a row comes: each kMostTimes

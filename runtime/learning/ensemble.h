@@ -31,9 +31,9 @@ class Ensemble {
   // Rows are about to be taken over by the cursor.
   void add_rows(double fresh) noexcept { lag_.add(fresh); }
 
-  // Whether C changes as chains leave Laplace's law. That may be where no draw of the posterior is,
-  // with gradients that would slow the chains down for long: C is that of where they have come to.
-  // Where the loss is not convex they may come to where it is larger still.
+  // Whether C changes as chains leave Laplace's law. That law may have draws where the posterior
+  // has none, with gradients that would slow the chains down for long: so C is taken where the
+  // chains have come to. Where the loss is not convex they may come to where C is larger still.
   bool leaves_laplace() const noexcept {
     return !estimator_.laplace().loss().quadratic &&
            workers_[0].model->curvature() == Curvature::kHessian;
@@ -46,8 +46,9 @@ class Ensemble {
   void end_move() noexcept;
   // Moves the next chain in turn, beside the round's own moves. Returns which one it was.
   std::size_t move_aside() noexcept { return mover_.move_aside(chains_, estimator_, workers_[0]); }
-  // Moves of each chain since follow(), and how far the logarithm of a learned prior precision may
-  // go at the next refresh: the law that the chains move by must change slower than they follow.
+  // How many moves each chain has made since follow(), and how far the logarithm of a learned prior
+  // precision may go at the next refresh: the law that the chains move by must change slower than
+  // they follow.
   double moves() const noexcept { return moves_; }
   double prior_move() const noexcept { return prior_move_; }
 

@@ -12,8 +12,8 @@ namespace windhover {
 // The average of squared residuals over the rows so far, those that are forgotten left out: a batch
 // moves it by its part of what they all count.
 //
-// Invariant: known from no more than all rows count, and by no batch but the first moved to more
-// than kMost times what it was taken for.
+// Invariant: it is known from no more than all rows count, and no batch but the first has moved it
+// to more than kMost times what it was taken for.
 class FadingDispersion {
  public:
   // A squared residual (or, where only the sum of a batch is known, the mean of the batch) counts

@@ -23,7 +23,7 @@ void HyperParameters::start_over() noexcept {
   dispersion_.start_over();
 }
 
-// Dispersion and prior precision, each from the posterior that both lead to, in turn
+// Updates dispersion and prior precision in turn, each from the posterior that both lead to
 // (hyper-parameters.md). The precision stays where the mode it calls for can be told from the
 // anchor's sums: past that, coefficients of categories with few rows would run away with it.
 Status HyperParameters::update(const AnchorSums& rows, double target_variance, double longest,

@@ -29,8 +29,9 @@ class HyperParameters {
   LaplaceApproximation::Input input(const AnchorSums& rows, Interlude* interlude) const noexcept {
     return {rows, dispersion_.divisor(), prior_.values(), interlude};
   }
-  // Both follow the rows, after LaplaceApproximation::compute_curvature(), which is then of what
-  // they have come to. The numbers as of Estimator::refresh(). O(D^3) an iteration, 8 at most.
+  // Both follow the rows. Call it after LaplaceApproximation::compute_curvature(); the curvature is
+  // then that of the new values. The arguments are those of Estimator::refresh(). O(D^3) an
+  // iteration, 8 at most.
   Status update(const AnchorSums& rows, double target_variance, double longest, double prior_move,
                 Interlude* interlude) noexcept;
 

@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// Those that the estimates behind the law hold: a row that the law does not know of, the first one
-// of a category, would throw a chain as far as the law was uncertain there. Where a sixteenth of
-// these have left the window all its rows are drawn from. Invariant: drawn() is in the window. One
-// thread writes.
+// They are the rows in the estimates behind the law: a row that the law does not know of, the first
+// one of a category, would throw a chain as far as the law was uncertain there. Where a sixteenth
+// of them have left the window all its rows are drawn from. Invariant: drawn() is in the window.
+// One thread writes.
 class KnownRows {
  public:
   struct Rows {

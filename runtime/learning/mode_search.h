@@ -10,18 +10,18 @@
 
 namespace windhover {
 
-// Where rows would move the mode beyond what their parabolas at the old one are good for it is
-// looked for by Newton's method with halved steps: what an iterated extended Kalman filter does
-// (Bell and Cathey 1993). Invariant: PassSums::pass() stays the kept sums, without the rows. One
-// thread. Memory 2 D doubles.
+// Where rows would move the mode farther than their parabolas at the old one can be trusted with,
+// it is looked for by Newton's method with halved steps: what an iterated extended Kalman filter
+// does (Bell and Cathey 1993). Invariant: PassSums::pass() stays the kept sums, without the rows.
+// One thread. Memory 2 D doubles.
 class ModeSearch {
  public:
   // All arguments outlive it.
   ModeSearch(Arena& arena, std::uint32_t dimension, PassSums& sums,
              LaplaceApproximation& laplace) noexcept;
 
-  // `rows` join done() at the mode that they and the kept sums lead to. `input`: of done();
-  // `dispersion`: what the rows are summed at. Where a matrix has no factor the search is given up.
+  // `rows` join done() at the mode that they and the kept sums lead to. `input` is that of done();
+  // the rows are summed at `dispersion`. Where a matrix has no factor the search is given up.
   // Complexity O(D^3) an iteration, a dozen mostly.
   Status find(Model& model, const RowBatch& rows, const LaplaceApproximation::Input& input,
               double dispersion) noexcept;

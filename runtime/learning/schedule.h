@@ -10,9 +10,9 @@
 
 namespace windhover {
 
-// What a sum over rows may cost beside the moves of the chains. `resting` says throughout that the
-// chains do not move this round. Invariant: what it remembers of the newest refresh, n and the rows
-// that had joined, is what that refresh was given. It changes nothing but itself. One thread.
+// Decides what sums over rows may cost beside the moves of the chains. `resting` says throughout
+// that the chains do not move this round. Invariant: what it remembers of the newest refresh, n and
+// the rows that had joined, is what that refresh was given. It changes only itself. One thread.
 class Schedule {
  public:
   Schedule(const EngineConfig& config, const WindowCursor& cursor, const WindowSums& sums,

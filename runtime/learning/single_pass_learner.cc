@@ -222,8 +222,8 @@ bool SinglePassLearner::end_refresh(Status status) noexcept {
   return true;
 }
 
-// The rows in memory are all of those that the posterior has been contradicted by. Until there is
-// one of theirs the answers of before stand, as those of a learner that is warming up.
+// All rows in memory are rows that contradicted the posterior. Until there is a posterior of theirs
+// the earlier answers are served, as those of a learner that is warming up.
 void SinglePassLearner::start_over() noexcept {
   phase_ = Phase::kWarmingUp;
   wait_.begin(cursor_.head());

@@ -246,8 +246,8 @@ void WindowLearner::start_chains() noexcept {
 // A Newton step that changes the linear predictors by about one or more is beyond where the loss
 // looks quadratic. Rows from a part of the feature space not seen before can call for such a step
 // when they come all at once: it would leave for where every probability is 0 or 1. A cold start
-// from the present rows checks its steps. Until it is over the numbers before this are served, as
-// those of a learner that is warming up.
+// from the present rows checks its steps. Until it is over the earlier numbers are served, as those
+// of a learner that is warming up.
 void WindowLearner::start_over_if_lost() noexcept {
   if (!model().log_concave() || estimator_.laplace().loss().steps_are_safe ||
       estimator_.laplace().step_is_trusted())

@@ -39,7 +39,7 @@ BinomialMixture::BinomialMixture(double m, double s, double trials) noexcept
 }
 
 // At most k of n trials succeed when a negative binomial count of failures is as large as n - k at
-// least: both say so of a ratio of Gamma variables of shapes k + 1 and n - k.
+// least: both are statements about a ratio of Gamma variables of shapes k + 1 and n - k.
 double BinomialMixture::cdf(double k) const noexcept {
   if (k < 0) return 0;
   k = std::floor(k);

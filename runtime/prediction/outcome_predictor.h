@@ -16,8 +16,8 @@ namespace windhover {
 
 // From the mean and the sd of a linear predictor to y's: moments, intervals, quantiles, scores.
 //
-// Invariant: what is kept of the question and of the noise, to be computed once for all rows, is of
-// those that it was told last. One thread.
+// Invariant: what is kept of the question and of the noise, to be computed once for all rows,
+// belongs to those that it was told last. One thread.
 class OutcomePredictor {
  public:
   // The noise of y about its expected value, by the answer at hand (posterior.h: dispersion); where

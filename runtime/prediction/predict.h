@@ -30,10 +30,10 @@ class Predictor {
  public:
   Predictor(Arena& arena, const EngineConfig& config) noexcept;
 
-  // One request, which has passed RequestCheck::check(), from one posterior: begin(), then its rows
-  // in order, however many at a time, then end(). `summaries` are those of the whole request, one a
-  // row. How the rows are cut changes no bit. `conformal`: where conformal intervals of the
-  // probability asked for end.
+  // Answers one request, which has passed RequestCheck::check(), from one posterior: begin(), then
+  // its rows in order, however many at a time, then end(). `summaries` are those of the whole
+  // request, one a row. How the rows are cut changes no bit. `conformal`: where conformal intervals
+  // of the probability asked for end.
   void begin(const Posterior& posterior, Response response, std::uint64_t seed,
              const PredictRequest& request, const ConformalBounds& conformal = {}) noexcept;
   void rows(const Posterior& posterior, Response response, const PredictRequest& request,

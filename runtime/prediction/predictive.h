@@ -17,9 +17,9 @@ namespace windhover {
 inline constexpr std::size_t kMaxQuantiles = 16;
 inline constexpr std::size_t kMaxThresholds = 8;
 
-// Whether to believe an answer. The order is from worst news to best where several apply:
-// recovering, warming up, drifting, degraded, ok. A network is never ok: nothing checks the spread
-// of its draws.
+// Whether to believe an answer. Where several apply the first of these is given: recovering,
+// warming up, drifting, degraded, ok. A network is never ok: nothing checks the spread of its
+// draws.
 enum class PosteriorStatus : std::uint8_t {
   kWarmingUp = 0,
   kOk = 1,
@@ -93,7 +93,7 @@ struct Provenance {
   // 0: networks.
   double prior_conflict = 0;
   // How far rows depend on one another in the order of the stream: the long-run variance of the
-  // scores over that of independent rows, as much of it as is certain, for the worst parameter. 1
+  // scores over that of independent rows, by its lower confidence bound, for the worst parameter. 1
   // when nothing is certain; above 1.2 `sd` is too small and `status` is not ok. NaN until a pass
   // over 384 rows or more; for networks and without a window: NaN.
   double score_autocorrelation = std::numeric_limits<double>::quiet_NaN();
@@ -109,8 +109,8 @@ struct Provenance {
   // When that row was taken in, since 1970, by the engine's clock, to 1/128 of the rows in memory
   // (window/row_times.h). 0: not known.
   std::int64_t drift_onset_time_ns = 0;
-  // Share of the window's rows that repeat another one exactly: above some percent the posterior
-  // is too narrow, unless so few different rows are all there can be. NaN until a pass is done and
+  // Share of the window's rows that repeat another one exactly: above a few percent the posterior
+  // is too narrow, unless only so few different rows are possible. NaN until a pass is done and
   // without a window.
   double repeated_rows = std::numeric_limits<double>::quiet_NaN();
   // Share of the outcomes lately within their 90 % intervals, each predicted before it was learned
@@ -148,8 +148,8 @@ struct PredictRequest {
   std::span<const double> outcomes;    // one a row: scored; empty: not
   std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
   std::span<const double> trials;      // one a row, of a binomial model; empty: all 1
-  // One a row, of at most kMaxKeyBytes: the row is kept until its outcome is heard of (LateLabels),
-  // but for one whose key is empty. None: no row is. kKeyNotTaken without
+  // One a row, of at most kMaxKeyBytes: the row is kept until its outcome comes (LateLabels),
+  // unless its key is empty. Without keys no row is kept. kKeyNotTaken without
   // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
   std::span<const std::string_view> keys;
   // The probability of the equal-tailed interval, in (0, 1). 0 asks for no interval, as scoring
@@ -190,8 +190,9 @@ struct PredictiveSummary {
   double prob_best = 0;        // share of draws in which this x has the largest epred
   double expected_regret = 0;  // E[max over the request's x of epred, less this x's]
   double thompson = 0;         // epred under one fresh draw of theta
-  // What holds `interval_probability` of the outcomes whatever the model, learned from those that
-  // came (runtime/scoring/conformal.h). NaN, and no class: nobody scores predictions.
+  // The interval, or set, that holds `interval_probability` of the outcomes whatever the model,
+  // learned from those that came (runtime/scoring/conformal.h). NaN, and no class: nobody scores
+  // predictions.
   double conformal_lower = std::numeric_limits<double>::quiet_NaN();  // regression: of y
   double conformal_upper = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t conformal_set = 0;  // classification: bit c is set where class c belongs to it

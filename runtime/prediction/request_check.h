@@ -20,9 +20,9 @@ class RequestCheck {
   // Whether the request is well formed for this model; nothing else is judged later. kUnsupported:
   // quantiles, thresholds and Thompson draws of a class number.
   Status check(const PredictRequest& request) const noexcept;
-  // That part of it which the rows, their offsets and their keys must pass to be kept with their
-  // keys, whoever answers: however many they are. With keys a feature must be one that a row of the
-  // stream may have.
+  // The part of check() that rows, offsets and keys must pass to be kept with their keys, whoever
+  // answers, and however many they are. With keys a feature must be one that a row of the stream
+  // may have.
   Status check_rows(const PredictRequest& request) const noexcept;
 
  private:

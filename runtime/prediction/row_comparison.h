@@ -27,8 +27,9 @@ class RowComparison {
   // draw after another.
   double* predictors(std::size_t row) noexcept { return predictors_ + row * draws_; }
   const double* predictors(std::size_t row) const noexcept { return predictors_ + row * draws_; }
-  // The next row, whose linear predictors are there and whose answer is in `summary`: the fresh
-  // draw (thompson_id), and whether it is the best yet. `outcome` is that of the present question.
+  // Adds the next row, whose linear predictors are there and whose answer is in `summary`: takes
+  // the fresh draw (thompson_id), and notes whether the row is the best yet. `outcome` is that of
+  // the present question.
   void add(Response response, const OutcomePredictor& outcome, const PredictRequest& request,
            std::size_t row, PredictiveSummary& summary) noexcept;
   // Says which of several rows is best, and what choosing another costs. REQUIRES: all have been

@@ -8,8 +8,8 @@
 
 namespace windhover {
 
-// What speaks for each alternative since it spoke for it least (Page 1954), in nats: 0 to twice
-// what an alarm takes, so that what has long been wrong can be right again: within 1,000
+// The evidence for each alternative since it was least (Page 1954), in nats: from 0 to twice what
+// an alarm takes, so that predictions that have long been wrong can be right again within 1,000
 // independent rows.
 class RecentEvidence {
  public:

@@ -41,9 +41,10 @@ OutcomeRatios ratios_of(const JudgedOutcome& outcome) noexcept;
 // normal ones it is so by experiment (outcome_ratios_test). One thread.
 class RatiosOfOnePosterior {
  public:
-  // A row that the posterior of so many rows has predicted, and the share of y's variance that it
-  // does not know: how far rows hang together at most. If it is the first of that posterior, what
-  // those of the posterior before it say; otherwise, and if there were none, null.
+  // Adds a row that the posterior of so many rows has predicted, and the share of y's variance that
+  // it does not know: how far rows depend on one another at most. If it is the first row of that
+  // posterior, returns what those of the posterior before say; otherwise, and if there were none,
+  // null.
   const OutcomeRatios* add(std::uint64_t n_seen, const OutcomeRatios& ratios,
                            double share) noexcept;
   void reset() noexcept { rows_ = 0; }

@@ -29,8 +29,9 @@ struct ScoreMeans {
   std::array<double, kPitBins> pit{};
   // The same for conformal intervals and sets (conformal.h).
   std::array<double, kScoredIntervals.size()> conformal_coverage{};
-  // How large those of 90 % were. Numbers and counts: the width in normal scores over that of the
-  // model's own, 1 where that is right. Classes: how many a set has. NaN: none yet.
+  // How large the intervals or sets of 90 % were. Numbers and counts: the width in normal scores
+  // over that of the model's own, 1 where that is right. Classes: how many a set has. NaN: none
+  // yet.
   double conformal_size = 0;
 };
 

@@ -24,9 +24,9 @@
 namespace windhover {
 
 // Predicts rows before the learner takes them in, and scores the predictions (Dawid 1984: the
-// prequential approach). Every row where there is time, otherwise evenly spaced ones, as many as
-// kShare of the thread's time allows; where the units of y are learned, none before there are two
-// rows. The learner's thread, but for scores(). Makes no heap call.
+// prequential approach). It scores every row where there is time, otherwise evenly spaced ones, as
+// many as kShare of the thread's time allows; where the units of y are learned, none before there
+// are two rows. The learner's thread, but for scores(). Makes no heap call.
 class Prequential {
  public:
   static constexpr double kShare = 0.05;

@@ -34,9 +34,9 @@ class PackedRows {
   // Whether `bytes` are exactly `rows` rows. Complexity O(1) dense, O(rows) sparse.
   bool holds(std::span<const std::byte> bytes, std::uint64_t rows) const noexcept;
 
-  // The first row of `bytes` into a slot of the window, as it was there. kTooManyNonzeros,
+  // Writes the first row of `bytes` into a slot of the window, as it was there. kTooManyNonzeros,
   // kIndexOutOfRange, kIndicesNotIncreasing: the slot holds anything. REQUIRES: first_row() is not
-  // 0. What the numbers are is not looked at.
+  // 0. The values of the numbers are not checked.
   Status unpack(std::span<const std::byte> bytes, double* row) const noexcept;
 
  private:

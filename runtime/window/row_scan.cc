@@ -52,8 +52,9 @@ double mean_exposure(const WindowCursor& cursor, Response response) noexcept {
       .mean();
 }
 
-// After the last row from `first` on whose number is more than 1000 times as far from the median as
-// those of nine rows of ten; `first` if there is none. `numbers` are of all rows, and are shuffled.
+// The row after the last one from `first` on whose number is more than 1000 times as far from the
+// median as those of nine rows of ten; `first` if there is none. `numbers` are those of all rows,
+// and are shuffled.
 template <class Value>
 std::uint64_t end_of_far_numbers(std::uint64_t first, std::span<double> numbers,
                                  Value&& value) noexcept {

@@ -16,9 +16,9 @@ class RowScan {
  public:
   explicit RowScan(const EngineConfig& config) noexcept : config_(config) {}
 
-  // The spread of the targets, and where a cold start finds them location and scale of features and
-  // targets, over some rows spread over the window. The first worker's model is told, and then the
-  // others'.
+  // Finds the spread of the targets, and, where a cold start finds them, location and scale of
+  // features and targets, from some rows spread over the window. Tells the first worker's model,
+  // and then the others'.
   void scan(const WindowCursor& cursor, std::span<LearnerWorker> workers,
             Estimator& estimator) noexcept;
   // Scans only the spread of the targets, over fewer rows.

@@ -123,9 +123,9 @@ class Window {
     return rows_ + (sequence % capacity()) * layout_.stride();
   }
 
-  // The rows that the learner may read and those it has not seen, head and lease; the writer's
-  // limit follows. While no thread is at work. Leases beside the learner's are not shown; those
-  // that are held then begin anew at the learner's. O(rows).
+  // Shows the rows that the learner may read and those it has not seen, head and lease; the
+  // writer's limit follows from these. REQUIRES: no thread is at work. Leases beside the learner's
+  // are not shown; those that are held then begin anew at the learner's. O(rows).
   void visit_state(StateVisitor& visitor) noexcept;
   // The learner's lease.
   std::uint64_t lease() const noexcept { return lease_.load(std::memory_order_acquire); }
