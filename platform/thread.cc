@@ -14,9 +14,9 @@ namespace windhover {
 namespace {
 
 // Pause instructions come first, for work that is just being published; then yields, for a producer
-// that shares our processor; then short sleeps. A wake-up costs 10 to 50 us of processor time on
-// a virtual machine, 1 to 5 % when it comes every millisecond, so after a long dry stretch the
-// sleeps grow.
+// that shares our processor; then short sleeps. A wake-up costs 10 to 50 us of processor time on a
+// virtual machine, 1 to 5 % when it comes every millisecond, so after a long dry stretch the sleeps
+// grow.
 constexpr int kYields = 8;
 constexpr int kShortParks = 100;
 constexpr timespec kShortPark{0, 1'000'000};

@@ -12,8 +12,7 @@ namespace windhover {
 // The log marginal likelihood of rows is the sum of log p(row | those before it) (Dawid 1984): each
 // row that comes has its part of the derivative, before it is learned from. The derivatives are
 // kept as a parabola in log lambda and tails, which fades as rows do. log lambda has itself a
-// prior,
-// N(log start, 1), and tails N(0, 1 / kTailsInformation).
+// prior, N(log start, 1), and tails N(0, 1 / kTailsInformation).
 class PrecisionEvidence {
  public:
   // The prior of all columns: lambda, and tails from 0 (normal) to 1 (Student's t with one degree
