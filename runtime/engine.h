@@ -129,8 +129,8 @@ class Engine {
   // or sparse, offsets, weights) with a follower to spare: those that its window holds, then what
   // comes, each once and in order. Answers say kRecovering until the former are learned. The
   // leader's writer waits for an engine that is behind by its slack. observe() must not be called
-  // any more, and both engines live as long as one of them is at work. Before any thread is.
-  // kUnsupported without EngineConfig::follows; kWrongDimension; kUnavailable as follower();
+  // any more, and both engines live as long as one of them is at work. Call it before any thread
+  // is. kUnsupported without EngineConfig::follows; kWrongDimension; kUnavailable as follower();
   // kInvalidArgument: it follows somebody already, or is the leader.
   Status follow(Engine& leader) noexcept;
 

@@ -12,8 +12,7 @@ namespace windhover::checkpoint {
 
 // The one list of fields that must agree. It leaves out those that may differ when an engine is
 // restored: slack, frame size, threads, readers, followers. A field that is added to a
-// configuration goes here or is named
-// there (tests/runtime/checkpoint_format_test.cc counts bytes).
+// configuration goes here or is named there (tests/runtime/checkpoint_format_test.cc counts bytes).
 struct ConfigField {
   enum class Kind : std::uint8_t { kWhole, kReal, kHash };
 

@@ -1,5 +1,5 @@
-// Is the law that a sampler draws from the posterior, in every direction? Asked of its
-// coefficients, without solving an equation, in a few products with the matrices at a time.
+// Is the law that a sampler draws from the posterior, in every direction? The check asks its
+// coefficients, without solving an equation, by a few products with the matrices at a time.
 //
 // The sampler's law has the covariance X = R X R^T + Q, where R = I - H A and Q = H (C/S + E) H.
 // The posterior's P = A^-1 / n (times the temperature) solves the same equation with

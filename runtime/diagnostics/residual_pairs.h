@@ -9,11 +9,11 @@
 
 namespace windhover {
 
-// The products of each residual with the one before it, their sum over the root of the sum of their
-// squares. Where rows are independent and the model is right each product has mean 0 whatever those
-// before it were, so that this is about a standard normal number, also where residuals differ in
-// size from row to row; with symmetric residuals it is beyond x with a probability of exp(-x^2 / 2)
-// at most (de la Pena 1999), with skewed ones more rarely. Residuals count as kMostSizes times
+// Takes the products of each residual with the one before it: their sum over the root of the sum of
+// their squares. Where rows are independent and the model is right each product has mean 0 whatever
+// those before it were, so that this is about a standard normal number, also where residuals differ
+// in size from row to row; with symmetric residuals it is beyond x with a probability of exp(-x^2 /
+// 2) at most (de la Pena 1999), with skewed ones more rarely. Residuals count as kMostSizes times
 // their root mean square at most: one that is far out must not hide what the others say.
 //
 // How many of independent passes were alike(), of 400,000 over 100 rows and 100,000 over 384 at

@@ -13,10 +13,10 @@ namespace windhover {
 // Then the next rows lie where none was seen, and few rows do not tell whether what holds of those
 // seen holds there, too.
 //
-// The products of a feature's distances from its mean so far, a row's times that of the row before,
-// their sum over the root of the sum of their squares: about a standard normal number where rows
-// are in no order. By chance in_order() is true of one pass in 1,000. Sparse rows are not looked
-// at. One thread. add() is O(features).
+// Takes the products of a feature's distances from its mean so far, a row's times that of the row
+// before: their sum over the root of the sum of their squares is about a standard normal number
+// where rows are in no order. By chance in_order() is true of one pass in 1,000. Sparse rows are
+// not looked at. One thread. add() is O(features).
 class RowOrder {
  public:
   static constexpr double kChance = 1e-3;

@@ -30,8 +30,8 @@ class LateLabels {
   // refusals are listed. Its score, where predictions are scored, is that of the answer given when
   // it was asked about. kUnknownKey: nobody has asked with it, or it was long ago, or before a
   // restart; kKeyTimedOut; `duplicate` counts keys that have been joined. Otherwise as
-  // Engine::observe(): of kWindowFull nothing has happened; kKeyNotTaken: EngineConfig::labels
-  // keeps none. Call it on the observe thread. Complexity O(keys x features).
+  // Engine::observe(): kWindowFull: nothing has happened; kKeyNotTaken: EngineConfig::labels keeps
+  // none. Call it on the observe thread. Complexity O(keys x features).
   ObserveResult observe(const OutcomeBatch& batch, std::span<RefusedRow> refused) noexcept;
 
   // Keys whose time is up, `most` of them, are no longer waited for (`timed_out`: how many): call

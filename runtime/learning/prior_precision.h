@@ -45,10 +45,9 @@ class PriorPrecision {
   void undo() noexcept;
   // Makes one step of every group towards the fixed point, from the posterior's means and
   // variances, to within a factor of exp(longest) of the mark. A mean that lies x sd from its mode
-  // counts as
-  // x / sqrt(1 + x^2) sd off: the correction of the mean, which is of first order, goes too far
-  // where a posterior leans much to one side. Returns the largest |step| of log lambda. Complexity
-  // O(D).
+  // counts as x / sqrt(1 + x^2) sd off: the correction of the mean, which is of first order, goes
+  // too far where a posterior leans much to one side. Returns the largest |step| of log lambda.
+  // Complexity O(D).
   double update(const double* mode, const double* mean, const double* variance,
                 double longest) noexcept;
   // The largest |log lambda - log lambda at the mark|.

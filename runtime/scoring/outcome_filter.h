@@ -17,8 +17,8 @@ namespace windhover {
 // of a normal y.
 //
 // Invariant: z ~ N(mean_, covariance_) given the outcomes taken in, which are all that were told
-// since begin() but for the last; N(0, I) of none, which is not written down. One thread. Memory
-// n^2 + 3 n doubles for n numbers z. Makes no heap call.
+// since begin() but for the last; without any it is N(0, I), which is not written down. One thread.
+// Memory n^2 + 3 n doubles for n numbers z. Makes no heap call.
 class OutcomeFilter {
  public:
   // `n` is the size of z; with 0 only any() may be called.

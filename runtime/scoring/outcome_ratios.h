@@ -27,8 +27,8 @@ struct JudgedOutcome {
 //   for classes, the log-odds are the right ones times 0.75 to 1.25.
 // The alternatives: 20, 35, 65 and 85 %, 60, 78 and 97.5 %; that forecast itself; log-odds times
 // 0.5 and 2. While the predictions are near enough, and as to the forecast right, each ratio is at
-// most 1 on average, and so is the mean of several, however these depend on one another. Positive,
-// but where a number of the outcome is none.
+// most 1 on average, and so is the mean of several, however these depend on one another. They are
+// positive, except where a number of the outcome is NaN.
 constexpr std::size_t kAlternatives = 10;
 constexpr std::size_t kReferenceAlternative = 7;  // that forecast
 using OutcomeRatios = std::array<double, kAlternatives>;

@@ -21,7 +21,7 @@ namespace windhover {
 // and a row is summed, and within its step drawn (age_draws.h), as any other. The newest row counts
 // 1, so nothing overflows.
 //
-// By default, and with other horizons, all rows count the same. A value; any thread.
+// By default, and with other horizons, all rows count the same. A value type; any thread.
 class AgeWeights {
  public:
   // What rows count as together, and the sum of the squares.

@@ -14,8 +14,8 @@ namespace windhover {
 // Holds a lease of the window: the writer says kWindowFull rather than overwrite a row that is
 // kept. At first it keeps all that the learner may read; call keep_from(Engine::head()) where
 // nothing of the past is wanted. Its owner must keep calling: rows that nobody gives up stop the
-// stream once N + slack have come. One thread at a time. A handle: copies share the lease. When the
-// engine is restored the lease begins anew where the learner stands.
+// stream once N + slack have come. One thread at a time. It is a handle: copies share the lease.
+// When the engine is restored the lease begins anew where the learner stands.
 class RowFollower {
  public:
   // Keeps rows from `row` on readable, and gives up those below. Only ever advances. Wait-free.

@@ -17,8 +17,8 @@ namespace windhover {
 // first those that the leader's window holds, then what comes, except what is skipped. The leader's
 // writer waits for a follower that is behind by the leader's whole slack, so none is lost. What the
 // follower's model does not allow is refused there and counted there. Invariant: rows of the leader
-// below next_ have been judged by the follower, or skipped. The thread that polls the follower,
-// which is the only one to write to its window.
+// below next_ have been judged by the follower, or skipped. Only the thread that polls the follower
+// uses it, and writes to its window.
 class RowRelay {
  public:
   static constexpr std::uint64_t kRows = 1024;  // rows handed over at a time
