@@ -117,7 +117,7 @@ concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfi
 // A sampler that moves by a law of constant coefficients can say it: H and the covariance of
 // `injected`, both D x D, mean-loss scale, of
 //   v <- momentum v - H (gradient + injected),  theta <- theta + v,
-// where momentum is 0 for all that have no momentum(). For diagnostics and tests.
+// where momentum is 0 for all that have no momentum(). This serves diagnostics and tests.
 //
 // apply_law() says it without a matrix: vector <- H vector, noise <- Cov(injected) H vector. `room`
 // holds D numbers, and none of the three overlap. Complexity about that of a step without its

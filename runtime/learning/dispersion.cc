@@ -50,9 +50,9 @@ double Dispersion::update(const AnchorSums& rows, double scale, const double* ne
 // of the rows, or the sum of their squared derivatives where that is more: far below the top the
 // first is negative, far above it next to nothing (Berndt, Hall, Hall and Hausman 1974 take the
 // second alone). The prior decides where the rows do not, as when they scatter less than Poisson's:
-// a half-normal one for sqrt(alpha), of scale 1; of odds a Beta one of 1/2
-// and 9/2 for the probability, which leaves few zeros to be structural. What is left of the
-// information when theta has had its share is that of the profile likelihood, or a hundredth.
+// a half-normal one for sqrt(alpha), of scale 1; for odds a Beta one of 1/2 and 9/2 for the
+// probability, which leaves few zeros to be structural. What is left of the information when theta
+// has had its share is that of the profile likelihood, or a hundredth.
 double Dispersion::update_shape(const AnchorSums& rows, double scale,
                                 const ShapeCoupling& coupling) noexcept {
   constexpr double kLongest = 1;

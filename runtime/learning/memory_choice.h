@@ -20,13 +20,14 @@ namespace windhover {
 
 // Memories of N, N / 2, N / 4, ... rows are each followed by a filter. All rows that are taken in
 // together are predicted before any of them is learned from, as the answers were that were served
-// meanwhile: who is allowed to learn from half of them first takes what they share for a reason to
-// remember little. The memory that is chosen is the one that no other has beaten (MemoryEvidence):
-// the posterior is that of its rows. The shortest of all are not chosen, as their rows would say
-// little of what a chain asks for.
+// meanwhile: a filter that may learn from half of them first would take what they share for a
+// reason to remember little. The memory that is chosen is the one that no other has beaten
+// (MemoryEvidence): the posterior is that of its rows. The shortest of all are not chosen, as their
+// rows would say little of what a chain asks for.
 //
-// Beside them others follow a level that walks, over as many rows as the longest (MemoryFilter):
-// errors that neighbours have in common, as time series have. Chains do not stand on these.
+// Beside them other filters follow a level that walks, over as many rows as the longest
+// (MemoryFilter), for errors that neighbours have in common, as in time series. Chains do not stand
+// on these.
 //
 // Predictions are averaged over all of them (MemoryWeights; Hoeting et al. 1999, Bayesian model
 // averaging), by mean and covariance: centred where the centres are on average, and wider by what

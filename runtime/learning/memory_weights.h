@@ -12,11 +12,11 @@
 
 namespace windhover {
 
-// The probability that each is the one to believe, by what they have said of the rows so far (fixed
-// share: Herbster and Warmuth 1998). In as many rows as those that are believed stand on, kShare
-// goes to all alike, so that none is ever out of it: who has stood still for long is expected to
-// stand still for long. What the short ones add to the variance of a long one is then some 2 kShare
-// / D of it, and more by chance.
+// The probability that each forecaster is the one to believe, by what they have said of the rows so
+// far (fixed share: Herbster and Warmuth 1998). In as many rows as those that are believed stand
+// on, kShare goes to all alike, so that none is ever out of it: a stream that has stood still for
+// long is expected to go on so for long. What the short ones add to the variance of a long one is
+// then some 2 kShare / D of it, and more by chance.
 //
 // Rows of a take have errors in common: as in MemoryEvidence, what one take of the usual size
 // counts is not above kMostATake.

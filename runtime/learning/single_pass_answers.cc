@@ -27,11 +27,11 @@ void summarize(Posterior& posterior, double draws) noexcept {
   }
 }
 
-// Independent draws that a comparison of so few stands for. An ensemble is one of independent draws
-// at any time; over T relaxations their squares, which forget as exp(-t), are worth T^2 / (2 (T - 1
-// + exp(-T))) ensembles. And of a few dozen draws the extreme directions lie beyond where those of
-// many do, (1 +- sqrt(D / draws))^2, by more than the tolerance once in 250 looks: with one sd of
-// theirs more, (1 +- (sqrt(D) + 1) / sqrt(draws))^2, less than once in 10,000.
+// How many independent draws a comparison of so few stands for. An ensemble is one of independent
+// draws at any time; over T relaxations their squares, which forget as exp(-t), are worth T^2 / (2
+// (T - 1 + exp(-T))) ensembles. With a few dozen draws the extreme directions lie beyond where
+// those of many do, (1 +- sqrt(D / draws))^2, by more than the tolerance once in 250 looks: with
+// one sd of theirs more, (1 +- (sqrt(D) + 1) / sqrt(draws))^2, less than once in 10,000.
 double compared_draws(double draws, double relaxations, double dimension) noexcept {
   const double t = std::max(relaxations, 1e-3);
   const double ensembles = t * t / (2 * (t - 1 + std::exp(-t)));

@@ -84,11 +84,11 @@ void to_raw_features(const ParameterLayout& layout, const FeatureTransform& tran
 void to_model_units(const ParameterLayout& layout, const FeatureTransform& transform,
                     const TargetTransform& target, const double* served, double* theta) noexcept;
 
-// A snapshot that is filled but for this, in transformed units: mean, deviations, dispersion and
-// noise variance become those of y, everything that describes a parameter those of the rows' own
-// features as well. An intercept is then what is predicted at x = 0, far from all rows perhaps:
-// sd_robust is that of the sandwich, times what dependent rows add to the fitted one, and mcse_mean
-// has the fitted one's share of sd. `direction` is scratch, dimension numbers. Complexity O(draws x
+// Finishes a snapshot that is filled in transformed units: mean, deviations, dispersion and noise
+// variance become those of y, everything that describes a parameter those of the rows' own features
+// as well. An intercept is then what is predicted at x = 0, far from all rows perhaps: sd_robust is
+// that of the sandwich, times what dependent rows add to the fitted one, and mcse_mean has the
+// fitted one's share of sd. `direction` is scratch, dimension numbers. Complexity O(draws x
 // dimension), and where features are shifted O(dimension^2) a block.
 void serve_raw_units(const ParameterLayout& layout, const TargetTransform& target,
                      Estimator& estimator, double* direction, Posterior& posterior) noexcept;

@@ -30,7 +30,7 @@ namespace windhover {
 //   relevance = (1 + tails) / (1 + tails lambda E theta_j^2),
 // the mean field approximation (Bishop 2006, 10.3; Tipping 2001) of a prior that is Student's t
 // with 1 / tails degrees of freedom, a normal one of precision lambda_j ~ Gamma: a column that is
-// large is held back less, one that is small more. The sum above is of lambda_j too then. Where
+// large is held back less, one that is small more. The sum above then has lambda_j in it too. Where
 // nothing is known of a column E theta_j^2 = 1 / lambda, and its relevance is 1.
 //
 // Invariant: value() is within the bounds given. add() for the moves of the chains; now and then

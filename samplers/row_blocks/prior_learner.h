@@ -6,13 +6,13 @@
 // the prior's variance cancel. Where columns have few rows that is nearly all, and a law that is
 // off by a twentieth is twice off in the precision.
 //
-// There it is learned from rows before they are learned from. The mean of a row's residual over the
-// chains has the expectation 0 where predictions are right, whatever it is weighted with that is
-// known before. Its weight is what it would change by with log lambda, over its variance; each
-// column alone, with v_j = 1 / (lambda_j + p_j + H_j),
+// There it is learned from rows before the chains learn from them. The mean of a row's residual
+// over the chains has the expectation 0 where predictions are right, whatever it is weighted with
+// that is known before. Its weight is what it would change by with log lambda, over its variance;
+// each column alone, with v_j = 1 / (lambda_j + p_j + H_j),
 //   d E theta_j = -lambda_j v_j E theta_j,  d v_j = -lambda_j v_j^2,
 // and both count: the less the columns are known the closer the probability is to that of the
-// level, of the intercept and the offset, which the precision is not of. From the chains there are
+// level, of the intercept and the offset, which this prior does not hold. From the chains there are
 // only means, which have no noise (row_block_langevin.h): a weight that had chance in common with
 // the residual would have an expectation.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_PRIOR_LEARNER_H_

@@ -53,7 +53,7 @@ class RecentMoves {
   // Variance of the chains over that of the law they move towards: E (theta_j - theta'_j) F_j,
   // which is 1 where theta and theta', two chains, are independent draws from exp(-U) (the
   // fluctuation-dissipation relation, Yaida 2019) and K / (K - 1) where they are as far apart as
-  // their normals are, over the latter; a mean over the columns of recent moves in which each
+  // their normals are, divided by the latter; a mean over the columns of recent moves in which each
   // counts as much as its rows know of it. Above 1 the chains have still to contract. NaN until
   // there were kLeastMoves moves, and with one chain.
   double spread_ratio() const noexcept {

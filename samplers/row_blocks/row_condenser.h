@@ -14,9 +14,9 @@ struct RowBlockParts;
 // its curvature h what it tells of each column while the others are as unknown as they are,
 //   d_j = h x_j^2 / (1 + h (v - v_j)),  v = sum of v_j,  v_j = x_j^2 / (lambda_j + p_j + H_j),
 //   p_j += d_j,  m_j such that the pull of the prior at theta' grows by the row's own, x_j r.
-// The centre of the posterior stays. That columns hang together along the row is forgotten: along
-// rows such as this one answers become wider, by the root of their non-zeros at most; of columns
-// that only ever come together, each alone is taken for better known than it is.
+// The centre of the posterior stays. That columns depend on one another along the row is forgotten:
+// along rows such as this one answers become wider, by the root of their non-zeros at most; where
+// columns only ever come together, each alone is taken for better known than it is.
 //
 // Invariant: whatever goes into the past, or fades from it, G and the chains go along. One thread.
 class RowCondenser {
