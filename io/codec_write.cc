@@ -35,6 +35,7 @@ void write_model_state(Sink& out, const ModelStateReply& s) noexcept {
   out.text(8, s.follows);
   out.text(9, s.answered_by);
   out.u64(10, s.paused ? 1 : 0);
+  out.u64(12, static_cast<std::uint64_t>(s.log_status));
   if (!s.scores.any) return;
   out.message(11, [&](auto& inner) {
     write_score(inner, s.scores.scores.means[PredictionScores::kServed], false);

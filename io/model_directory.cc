@@ -23,6 +23,7 @@ ModelStateReply state_of(const ModelContext& context,
   state.head = std::max(model.engine->head(), model.log.durable_head.load());
   if (model.follows != nullptr) state.follows = model.follows->name();
   state.answered_by = models[model.answered_by.load(std::memory_order_relaxed)].model->name();
+  state.log_status = model.log.obstacle();
   state.paused = model.engine->progress().paused();
   state.scores.any = model.engine->scores(state.scores.scores);
   return state;

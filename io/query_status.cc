@@ -29,7 +29,7 @@ DurableReply durable_of(const ServedModel& model, std::int64_t now_ns,
   reply.commits = log.commits.load();
   reply.log_failures = log.failures.load();
   reply.log_seal_failures = log.seal_failures.load();
-  reply.log_status = log.status.load();
+  reply.log_status = log.obstacle();
   reply.log_errno = log.error_number.load();
   reply.checkpoints_taken = checkpoints.taken.load();
   reply.checkpoint_failures = checkpoints.failures.load();

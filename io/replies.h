@@ -195,6 +195,7 @@ struct ModelStateReply {
   std::string_view answered_by;
   bool paused = false;
   ScoresReply scores;
+  Status log_status = Status::kOk;
 };
 
 struct ListModelsReply {

@@ -17,8 +17,10 @@ LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, std::ui
 }
 
 void LogAgent::tell_room() noexcept {
+  const std::uint64_t free = writer_.free_bytes();
   progress_.used_bytes.store(writer_.used_bytes(), std::memory_order_relaxed);
-  progress_.room_until.store(packed_bytes_ + writer_.free_bytes(), std::memory_order_release);
+  progress_.room_until.store(packed_bytes_ + free, std::memory_order_release);
+  if (writer_.pending_frames() == 0) progress_.full.store(free == 0, std::memory_order_relaxed);
 }
 
 int LogAgent::do_work() noexcept {

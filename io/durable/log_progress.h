@@ -26,9 +26,19 @@ struct LogProgress {
   // of its own for each) are not more than this: they have a place in the log, whatever happens. So
   // a log that is full holds up who sends, and never a frame that a checkpoint waits for.
   std::atomic<std::uint64_t> room_until{0};
-  // The state of the last commit: kOk, or what keeps the log from going on, and its errno.
+  // All that has been judged is on disk, and what comes next has no place: who sends waits until a
+  // checkpoint lets old frames go. While frames are on their way it stays as it was: a segment more
+  // is kept for them.
+  std::atomic<bool> full{false};
+  // The state of the last commit: kOk, or why it failed, and its errno.
   std::atomic<Status> status{Status::kOk};
   std::atomic<int> error_number{0};
+
+  // What keeps the log from going on: kLogFull, or why the last commit failed; kOk: nothing.
+  Status obstacle() const noexcept {
+    const Status committed = status.load(std::memory_order_relaxed);
+    return ok(committed) && full.load(std::memory_order_relaxed) ? Status::kLogFull : committed;
+  }
 };
 
 }  // namespace windhover

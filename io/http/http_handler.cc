@@ -49,12 +49,6 @@ std::int64_t cost_of_text(const HttpRequest& request, const HttpAnswer& answer) 
          static_cast<std::int64_t>(kByteNs * (request.body.size() + answer.body.size()));
 }
 
-HttpAnswer fine(std::string_view status) {
-  return {.body = "{\"status\":" + json_string(status) + "}\n",
-          .content_type = "application/json",
-          .allow = {}};
-}
-
 }  // namespace
 
 HttpHandler::HttpHandler(const HttpConfig& config, HttpMemory& memory, ServerState& state) noexcept
@@ -206,22 +200,6 @@ bool HttpHandler::find_model(HttpRequest& request) const noexcept {
   return true;
 }
 
-// An endpoint's sweep comes at least once a second, and says when it was.
-void HttpHandler::look() noexcept {
-  const auto beat_of = [this](EndpointKind kind) {
-    return static_cast<std::uint64_t>(state_.of(kind).beat_ns.load(std::memory_order_relaxed));
-  };
-  Watchdog::Beats beats;
-  beats[Watchdog::kObserve] = beat_of(EndpointKind::kObserve);
-  beats[Watchdog::kQuery] = beat_of(EndpointKind::kQuery);
-  beats[Watchdog::kLearner] = 0;
-  for (const ModelContext& model : memory_.conversations->models) {
-    if (model.model != nullptr)
-      beats[Watchdog::kLearner] += model.model->engine->progress().polls();
-  }
-  watchdog_.look(state_.clock->now_ns(), beats);
-}
-
 HttpAnswer HttpHandler::metrics(const HttpRequest& request) {
   look();
   ServerMetrics metrics = server_metrics(state_, memory_);
@@ -237,41 +215,6 @@ HttpAnswer HttpHandler::metrics(const HttpRequest& request) {
           .content_type = content_type_of(format),
           .allow = {},
           .cost_ns = QuestionCost::kStatusNs * static_cast<std::int64_t>(metrics.models.size())};
-}
-
-HttpAnswer HttpHandler::health(const HttpRequest&) {
-  look();
-  // While it stops the endpoints' threads end, which is no fault of theirs.
-  if (stopping_.load(std::memory_order_relaxed)) return fine("stopping");
-  std::string still;
-  for (std::size_t i = 0; i < Watchdog::kParts; ++i) {
-    const auto part = static_cast<Watchdog::Part>(i);
-    const std::int64_t still_ns = watchdog_.still_ns(part);
-    if (still_ns == 0) continue;
-    if (!still.empty()) still += ", ";
-    still += std::string("the ") + Watchdog::name(part) + " thread has stood still for " +
-             std::to_string(still_ns / 1'000'000'000) + " s";
-  }
-  return still.empty() ? fine("serving") : http_error(503, still);
-}
-
-// There always is a snapshot: at first the prior's.
-HttpAnswer HttpHandler::readiness(const HttpRequest&) {
-  if (stopping_.load(std::memory_order_relaxed)) {
-    return http_error(503, "the server is stopping");
-  }
-  std::string recovering;
-  for (std::size_t i = 0; i < memory_.readers.size(); ++i) {
-    if (!memory_.readers[i]) continue;
-    Provenance provenance;
-    (void)memory_.readers[i]->provenance(provenance);
-    if (provenance.recovery_target == 0) continue;
-    recovering += recovering.empty() ? "recovering: " : "; ";
-    recovering += std::string(memory_.conversations->models[i].model->name()) + " has " +
-                  std::to_string(provenance.sequence) + " of " +
-                  std::to_string(provenance.recovery_target) + " rows in its answer";
-  }
-  return recovering.empty() ? fine("ready") : http_error(503, recovering);
 }
 
 }  // namespace windhover

@@ -90,6 +90,7 @@ class HttpHandler {
   HttpAnswer metrics(const HttpRequest& request);
   HttpAnswer health(const HttpRequest& request);
   HttpAnswer readiness(const HttpRequest& request);
+  std::string held_up() const;
 
   const std::uint32_t connection_limit_;
   const std::span<const PageAsset> manual_;

@@ -35,6 +35,7 @@ struct DurableMetrics {
   std::uint64_t log_failures = 0;
   std::uint64_t log_seal_failures = 0;
   bool log_ok = true;
+  bool log_full = false;
   std::uint64_t checkpoints_taken = 0;
   std::uint64_t checkpoint_failures = 0;
   std::uint64_t checkpoint_rows = 0;

@@ -48,6 +48,7 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   state.fingerprint = state.head = UINT64_MAX;
   state.provenance = full_provenance();
   state.paused = true;
+  state.log_status = Status::kLogFull;
   state.scores = full_scores();
   const std::vector<ModelStateReply> states(ListModelsReply::kMostStates, state);
   const v1::Response response = round_trip(kStatusReplyBound, std::uint64_t{7},
@@ -63,6 +64,7 @@ TEST(Codec, StatesOfModelsSurviveTheWire) {
   EXPECT_EQ(last.model(), v1::MODEL_KIND_SOFTMAX);
   EXPECT_EQ(last.fingerprint(), UINT64_MAX);
   EXPECT_TRUE(last.paused());
+  EXPECT_EQ(last.log_status(), v1::REASON_LOG_FULL);
   EXPECT_EQ(last.score().rows(), UINT64_MAX);
   EXPECT_EQ(last.score().log_score(), -1.5);
   EXPECT_EQ(last.score().coverage_95(), 0.75);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "windhover/tests/io/durable/stream_on_disk.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/tools/kept_support.h"
 #include "windhover/tools/kept/kept_folder.h"
@@ -50,6 +51,48 @@ TEST(CommandCheckpoint, TakeWaitsForIt) {
 
   std::filesystem::create_directory(temporary_path("take") + "/checkpoint.new");
   expect_failure(windhover({"checkpoint", "take", "--to", life.query()}), 1, "no checkpoint: ");
+}
+
+// Nothing is wrong with its answers, and who reads the first line alone learns that senders wait.
+TEST(CommandStatus, BeginsWithWhySendersWaitAndTheyGoOnWhenItIsMended) {
+  const std::string folder = temporary_path("full");
+  ServerConfig config = server_on_disk(folder);
+  config.frame_cap = 8 << 10;
+  config.durable.log_options = {
+      .bytes = 5 * (64 << 10), .segment_bytes = 64 << 10, .commit_bytes = 32 << 10};
+  ServerLife life(config, exact_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  const std::string obstacle = folder + "/checkpoint.new";
+  std::filesystem::create_directory(obstacle);
+  StreamSender sender(1, life, 0);
+  ASSERT_TRUE(sender.connected());
+  const auto log_is_full = [&] { return life.server().kept().log().full.load(); };
+  while (!log_is_full()) {
+    ASSERT_TRUE(sender.send(20));
+    ASSERT_TRUE(eventually([&] {
+      EXPECT_TRUE(sender.listen());
+      return sender.outstanding() == 0 || log_is_full();
+    }));
+  }
+  ASSERT_TRUE(eventually([&] { return life.server().kept().checkpoints().failures.load() > 0; }));
+  const ProgramRun status = windhover({"status", "--to", life.query()});
+  EXPECT_EQ(status.exit_code, 0) << status.error;
+  EXPECT_TRUE(status.out.starts_with(
+      "senders wait: the log is full until a checkpoint lets old rows go, and checkpoints fail: "
+      "io_error: Is a directory; mend "))
+      << status.out;
+  const ProgramRun health = windhover({"health", "--to", life.query()});
+  EXPECT_GE(health.exit_code, 1);
+  EXPECT_TRUE(has(health.out, "; senders wait, log_full\n"));
+  const ProgramRun watch = windhover({"status", "--to", life.query(), "--watch", "--times", "1"});
+  EXPECT_TRUE(has(watch.out, ", senders wait (log_full)"));
+  const ProgramRun models = windhover({"model", "list", "--to", life.query()});
+  EXPECT_TRUE(has(models.out, "senders wait: log_full"));
+  // Checkpoints are tried again without being asked for.
+  ASSERT_TRUE(std::filesystem::remove(obstacle));
+  EXPECT_EQ(sender.client().wait_acknowledged(), Status::kOk) << sender.client().error_text();
+  ASSERT_TRUE(eventually([&] { return !log_is_full(); }));
+  EXPECT_FALSE(windhover({"status", "--to", life.query()}).out.starts_with("senders wait"));
 }
 
 TEST(CommandCheckpoint, TakeOfAServerWithoutAFolderFails) {

@@ -142,6 +142,24 @@ TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
                                      "info checkpoint_taken model=price taken=1 rows=99 ms=12"}));
 }
 
+TEST(KeepingReport, SaysOnceThatTheLogIsFullAndOnceThatItIsNotAnyMore) {
+  LogProgress log;
+  const CheckpointProgress checkpoints;
+  RecordedLog recorded("full.log");
+  KeepingReport report("price", log, checkpoints, recorded.log());
+  log.full = true;
+  log.used_bytes = 4096;
+  log.durable_head = 7;
+  report.look(kSecond);
+  report.look(2 * kSecond);
+  EXPECT_EQ(recorded.lines(), Lines{"error log_full model=price used_bytes=4096 durable_rows=7"});
+  log.full = false;
+  log.used_bytes = 0;
+  report.look(3 * kSecond);
+  report.look(4 * kSecond);
+  EXPECT_EQ(recorded.lines(), Lines{"info log_has_room model=price used_bytes=0 durable_rows=7"});
+}
+
 TEST(KeepingReport, CheckpointsThatFailedBeforeOneWasTakenAreNotToldAsOk) {
   const LogProgress log;
   CheckpointProgress checkpoints;

@@ -44,5 +44,32 @@ TEST(DurableText, SaysWhatIsOnDisk) {
   EXPECT_TRUE(says(durable_lines(d, 120'000).at(0), "checkpoints alone, no log"));
 }
 
+TEST(DurableText, SaysWhySendersWaitAndWhatToDo) {
+  v1::Durable d;
+  d.set_keeps_folder(true);
+  d.set_log_capacity_bytes(256 << 20);
+  EXPECT_EQ(waiting_text(d), "");
+  d.set_checkpoint_status(v1::REASON_NOT_PERMITTED);
+  d.set_checkpoint_errno(13);
+  EXPECT_EQ(waiting_text(d), "") << "a checkpoint alone holds up nobody";
+  d.set_log_status(v1::REASON_LOG_FULL);
+  EXPECT_EQ(waiting_text(d),
+            "senders wait: the log is full until a checkpoint lets old rows go, and checkpoints "
+            "fail: not_permitted: Permission denied; mend the data folder, they are tried again "
+            "each second, and nothing is lost");
+  const std::vector<std::string> lines = durable_lines(d, 0);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_EQ(lines[1], "the log is full until a checkpoint lets old rows go; senders wait");
+  d.set_checkpoint_status(v1::REASON_OK);
+  EXPECT_TRUE(
+      says(waiting_text(d), "until the next checkpoint lets old rows go; where this comes"));
+  d.set_log_status(v1::REASON_IO_ERROR);
+  d.set_log_errno(2);
+  EXPECT_TRUE(says(waiting_text(d), "files of the log have been removed under the server"));
+  d.set_log_errno(28);
+  EXPECT_TRUE(
+      says(waiting_text(d), "the log cannot be written: io_error: No space left on device; mend"));
+}
+
 }  // namespace
 }  // namespace windhover::testing::durable_text_test

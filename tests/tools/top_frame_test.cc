@@ -119,6 +119,23 @@ TEST(TopFrame, ShowsAllModelsThoseThatAreNotOkFirst) {
   EXPECT_TRUE(last[3].ends_with("  answered by price"));
 }
 
+TEST(TopFrame, ShowsModelsWhoseSendersWaitAmongThoseThatAreNotOk) {
+  TopLook now = look(100, 5);
+  for (const char* name : {"price", "clicks"}) {
+    v1::ModelState& model = now.models.emplace_back();
+    model.set_name(name);
+    model.set_answered_by(name);
+    model.mutable_provenance()->set_state(v1::POSTERIOR_STATE_OK);
+  }
+  now.models[1].set_log_status(v1::REASON_LOG_FULL);
+  const auto lines = top_frame({}, now, kWide);
+  ASSERT_GE(lines.size(), 3U);
+  const auto last = lines.end() - 2;
+  EXPECT_TRUE(last[0].starts_with("clicks "));
+  EXPECT_TRUE(last[0].ends_with("  senders wait: log_full"));
+  EXPECT_TRUE(last[1].starts_with("price "));
+}
+
 TEST(TopFrame, SaysThatThereIsNoAnswer) {
   TopLook now;
   now.address = "unix:/run/w";

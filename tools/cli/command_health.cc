@@ -11,6 +11,7 @@
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -41,7 +42,18 @@ int exit_code_of(PosteriorStatus status) {
 struct Health {
   std::string model;
   Provenance provenance;
+  v1::Reason log = v1::REASON_OK;  // otherwise why senders wait
 };
+
+// "price: ok", "price: degraded, misfit; senders wait, log_full"
+std::string line_of(const Health& of) {
+  std::string line = of.model + ": " + to_string(of.provenance.status);
+  if (of.provenance.status != PosteriorStatus::kOk) {
+    line += fmt::format(", {}", to_string(of.provenance.reason));
+  }
+  if (of.log != v1::REASON_OK) line += "; senders wait, " + reason_name(of.log);
+  return line;
+}
 
 // The health of the model that is named, or of all.
 std::vector<Health> ask(const ServerOptions& server) {
@@ -51,13 +63,14 @@ std::vector<Health> ask(const ServerOptions& server) {
   if (!server.model.empty()) {
     v1::StatusResult status;
     check_reply(client, client.status(status), "asking for the status");
-    found.push_back({server.model, provenance_of(status.provenance())});
+    found.push_back(
+        {server.model, provenance_of(status.provenance()), status.durable().log_status()});
     return found;
   }
   std::vector<v1::ModelState> states;
   check_reply(client, client.models(states), "asking for the models");
   for (const v1::ModelState& state : states) {
-    found.push_back({state.name(), provenance_of(state.provenance())});
+    found.push_back({state.name(), provenance_of(state.provenance()), state.log_status()});
   }
   return found;
 }
@@ -73,10 +86,8 @@ void run_health(const HealthOptions& o) {
   int worst = models.empty() ? kNotReady : 0;
   for (const Health& of : models) {
     worst = std::max(worst, exit_code_of(of.provenance.status));
-    if (o.quiet) continue;
-    const bool well = of.provenance.status == PosteriorStatus::kOk;
-    fmt::print("{}: {}{}{}\n", of.model, to_string(of.provenance.status), well ? "" : ", ",
-               well ? "" : to_string(of.provenance.reason));
+    if (of.log != v1::REASON_OK) worst = std::max(worst, kDegraded);
+    if (!o.quiet) fmt::print("{}\n", line_of(of));
   }
   if (worst != 0) throw EndWith{worst};
 }
@@ -90,8 +101,9 @@ void add_health(CLI::App& app) {
   add_server_options(*command, options->server);
   command->add_flag("--quiet", options->quiet, "Print nothing");
   add_exit_codes(*command,
-                 "0: every model, or the one of --model, is ok. 1: one is degraded or drifting. 2: "
-                 "one is warming up or recovering, or the server cannot be reached, or the request "
+                 "0: every model, or the one of --model, is ok. 1: one is degraded or drifting, "
+                 "or senders to it wait for its log. 2: one is warming up or recovering, or the "
+                 "server cannot be reached, or the request "
                  "itself is wrong.");
   add_examples(*command, {{"windhover health --to 127.0.0.1:7172", "a line for each model"},
                           {"windhover health --to 127.0.0.1:7172 --quiet || echo \"look at it\"",

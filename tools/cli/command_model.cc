@@ -12,6 +12,7 @@
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/client/score_text.h"
 #include "windhover/tools/error.h"
 
@@ -29,7 +30,7 @@ nlohmann::ordered_json to_json(const v1::ModelState& state) {
       {"name", state.name()},           {"features", state.features()},
       {"dimension", state.dimension()}, {"head", state.head()},
       {"follows", state.follows()},     {"answered_by", state.answered_by()},
-      {"paused", state.paused()}};
+      {"paused", state.paused()},       {"log_status", reason_name(state.log_status())}};
   out["provenance"] = windhover::to_json(provenance_of(state.provenance()));
   if (state.has_score()) out["score"] = windhover::to_json(state.score());
   return out;
@@ -40,6 +41,7 @@ std::string remarks(const v1::ModelState& state, const Provenance& provenance) {
   std::string text;
   if (provenance.reason != StatusReason::kNone) text += to_string(provenance.reason);
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
+  if (state.log_status() != v1::REASON_OK) add("senders wait: " + reason_name(state.log_status()));
   if (state.paused()) add("paused");
   if (!state.follows().empty()) add("follows " + state.follows());
   if (state.answered_by() != state.name()) add("answered by " + state.answered_by());

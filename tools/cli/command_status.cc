@@ -89,6 +89,9 @@ void run_status(const StatusOptions& o) {
     fmt::print("{}\n", out.dump(2));
     return;
   }
+  // Answers may be good all the while; who reads the first line alone is to know of this one.
+  const std::string waiting = waiting_text(s.durable());
+  if (!waiting.empty()) fmt::print("{}\n", waiting);
   fmt::print("{}\n", describe(provenance));
   if (paused) {
     fmt::print("paused: it learns nothing, and its rows wait, until `windhover model resume`\n");

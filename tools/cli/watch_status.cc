@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -30,13 +31,14 @@ struct Look {
 
 }  // namespace
 
-std::string watch_line(const Provenance& provenance, bool paused, std::uint64_t head,
-                       double rows_a_second) {
+std::string watch_line(const Provenance& provenance, bool paused, v1::Reason log,
+                       std::uint64_t head, double rows_a_second) {
   std::string status = to_string(provenance.status);
   if (provenance.reason != StatusReason::kNone) {
     status += fmt::format(" ({})", to_string(provenance.reason));
   }
   if (paused) status += ", paused";
+  if (log != v1::REASON_OK) status += fmt::format(", senders wait ({})", reason_name(log));
   const std::string rate = rows_a_second < 0 ? "" : fmt::format(" (+{:.0f}/s)", rows_a_second);
   return fmt::format("{:<26} rows {}{}, worth {}, {:.0f} effective draws", status, head, rate,
                      provenance.n_eff, provenance.ess_bulk);
@@ -66,7 +68,8 @@ void watch_status(const ServerOptions& server, double seconds, std::uint64_t tim
         rate = static_cast<double>(now.head - before.head) / passed.count();
       }
       fmt::print("{}  {}\n", time_of_day(),
-                 watch_line(provenance_of(result.provenance()), is_paused(client), now.head, rate));
+                 watch_line(provenance_of(result.provenance()), is_paused(client),
+                            result.durable().log_status(), now.head, rate));
       before = now;
     }
     if (std::fflush(stdout) != 0) throw RunError("the lines cannot be written");

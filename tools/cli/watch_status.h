@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "windhover/io/windhover.pb.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/tools/cli/server_options.h"
 
@@ -14,9 +15,9 @@ namespace windhover {
 void watch_status(const ServerOptions& server, double seconds, std::uint64_t times);
 
 // "ok          rows 12000 (+512/s), worth 10000, 640 effective draws"; without the rate where
-// `rows_a_second` is negative.
-std::string watch_line(const Provenance& provenance, bool paused, std::uint64_t head,
-                       double rows_a_second);
+// `rows_a_second` is negative. `log`: why the log holds up senders, or REASON_OK.
+std::string watch_line(const Provenance& provenance, bool paused, v1::Reason log,
+                       std::uint64_t head, double rows_a_second);
 
 }  // namespace windhover
 

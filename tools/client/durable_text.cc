@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 
 #include "windhover/platform/status.h"
@@ -12,13 +13,6 @@ namespace windhover {
 namespace {
 
 std::string mebibytes(std::uint64_t bytes) { return bytes_text(static_cast<double>(bytes)); }
-
-std::string reason_name(v1::Reason reason) {
-  if (reason >= 0 && reason < static_cast<int>(Status::kCount)) {
-    return to_string(static_cast<Status>(reason));
-  }
-  return fmt::format("reason {}", static_cast<int>(reason));
-}
 
 std::string age_text(std::int64_t ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
@@ -46,6 +40,13 @@ std::string checkpoint_text(const v1::Durable& d) {
 }
 
 }  // namespace
+
+std::string reason_name(v1::Reason reason) {
+  if (reason >= 0 && reason < static_cast<int>(Status::kCount)) {
+    return to_string(static_cast<Status>(reason));
+  }
+  return fmt::format("reason {}", static_cast<int>(reason));
+}
 
 std::string failure_text(v1::Reason status, int error_number) {
   if (error_number <= 0) return reason_name(status);
@@ -75,6 +76,29 @@ nlohmann::ordered_json durable_json(const v1::Durable& d) {
           {"log_seal_failures", d.log_seal_failures()}};
 }
 
+std::string waiting_text(const v1::Durable& d) {
+  if (d.log_status() == v1::REASON_OK) return "";
+  if (d.log_errno() == ENOENT) {
+    return "senders wait: files of the log have been removed under the server, which cannot bring "
+           "them back; stop it, restore a backup or begin anew, and start it again";
+  }
+  if (d.log_status() != v1::REASON_LOG_FULL) {
+    return fmt::format(
+        "senders wait: the log cannot be written: {}; mend the disk or the data folder, commits "
+        "are "
+        "tried again all the time, and nothing is lost",
+        failure_text(d.log_status(), d.log_errno()));
+  }
+  if (d.checkpoint_status() != v1::REASON_OK) {
+    return fmt::format(
+        "senders wait: the log is full until a checkpoint lets old rows go, and checkpoints fail: "
+        "{}; mend the data folder, they are tried again each second, and nothing is lost",
+        failure_text(d.checkpoint_status(), d.checkpoint_errno()));
+  }
+  return "senders wait: the log is full until the next checkpoint lets old rows go; where this "
+         "comes often, make it larger: windhover restore --log-bytes";
+}
+
 std::vector<std::string> durable_lines(const v1::Durable& d, std::uint64_t head) {
   if (!d.keeps_folder()) return {"on disk: nothing; a restart starts cold"};
   std::string line = "on disk: " + rows_text(d, head);
@@ -87,7 +111,9 @@ std::vector<std::string> durable_lines(const v1::Durable& d, std::uint64_t head)
     lines.push_back(fmt::format("coming back: rows up to {} are still on their way into answers",
                                 grouped(d.recovering_through())));
   }
-  if (d.log_status() != v1::REASON_OK) {
+  if (d.log_status() == v1::REASON_LOG_FULL) {
+    lines.push_back("the log is full until a checkpoint lets old rows go; senders wait");
+  } else if (d.log_status() != v1::REASON_OK) {
     lines.push_back(fmt::format("the log cannot go on: {}; senders wait; {} commits have failed",
                                 failure_text(d.log_status(), d.log_errno()),
                                 grouped(d.log_failures())));

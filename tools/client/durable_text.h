@@ -17,6 +17,12 @@ nlohmann::ordered_json durable_json(const v1::Durable& durable);
 // 118,000", then a line for each thing that fails or is still coming back. `head` is the server's.
 std::vector<std::string> durable_lines(const v1::Durable& durable, std::uint64_t head);
 
+// Why senders wait for the folder, and what to do about it; empty: they do not.
+std::string waiting_text(const v1::Durable& durable);
+
+// "log_full" of REASON_LOG_FULL; "reason 99" of one that only a newer server knows.
+std::string reason_name(v1::Reason reason);
+
 // Why a checkpoint or a commit failed: the status, and the system's reason where there is one.
 std::string failure_text(v1::Reason status, int error_number);
 

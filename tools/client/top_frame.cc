@@ -105,11 +105,15 @@ void add_posteriors(std::vector<std::string>& lines, std::vector<v1::ModelState>
     width = std::max(width, std::min<std::size_t>(model.name().size(), 30));
   }
   std::ranges::stable_partition(models, [](const v1::ModelState& model) {
-    return model.provenance().state() != v1::POSTERIOR_STATE_OK;
+    return model.provenance().state() != v1::POSTERIOR_STATE_OK ||
+           model.log_status() != v1::REASON_OK;
   });
   add_heading(lines, width);
   for (const v1::ModelState& model : models) {
     lines.push_back(posterior_line(model.name(), width, provenance_of(model.provenance())));
+    if (model.log_status() != v1::REASON_OK) {
+      lines.back() += "  senders wait: " + reason_name(model.log_status());
+    }
     if (model.paused()) lines.back() += "  paused";
     if (model.answered_by() != model.name()) lines.back() += "  answered by " + model.answered_by();
   }

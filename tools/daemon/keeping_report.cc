@@ -41,6 +41,7 @@ KeepingReport::KeepingReport(std::string_view model, const LogProgress& log,
 
 void KeepingReport::look(std::int64_t now_ns) noexcept {
   look_at_log(now_ns);
+  look_at_room(now_ns);
   look_at_seals(now_ns);
   look_at_checkpoints(now_ns);
 }
@@ -59,6 +60,17 @@ void KeepingReport::look_at_log(std::int64_t now_ns) noexcept {
   log_fails_ = false;
   LogLine line = out_.line(LogLevel::kInfo, "log_commits_again");
   out_.write(line.add("model", model_).add("durable_rows", log_.durable_head.load()));
+}
+
+// Senders wait meanwhile. Checkpoints that fail have lines of their own.
+void KeepingReport::look_at_room(std::int64_t now_ns) noexcept {
+  const bool full = log_.full.load();
+  if (full == log_is_full_ || !filling_.allow(now_ns)) return;
+  log_is_full_ = full;
+  LogLine line =
+      full ? out_.line(LogLevel::kError, "log_full") : out_.line(LogLevel::kInfo, "log_has_room");
+  line.add("model", model_).add("used_bytes", log_.used_bytes.load());
+  out_.write(line.add("durable_rows", log_.durable_head.load()));
 }
 
 void KeepingReport::look_at_seals(std::int64_t now_ns) noexcept {

@@ -1,4 +1,4 @@
-// What becomes of the data folder, in the log: commits that fail, checkpoints.
+// What becomes of the data folder, in the log: commits that fail, a log that is full, checkpoints.
 #ifndef WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
 #define WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
 
@@ -27,6 +27,7 @@ class KeepingReport {
 
  private:
   void look_at_log(std::int64_t now_ns) noexcept;
+  void look_at_room(std::int64_t now_ns) noexcept;
   void look_at_seals(std::int64_t now_ns) noexcept;
   void look_at_checkpoints(std::int64_t now_ns) noexcept;
 
@@ -39,9 +40,11 @@ class KeepingReport {
   std::uint64_t checkpoint_failures_;
   std::uint64_t taken_;
   RateLimit failing_{3, std::chrono::seconds(10)};
+  RateLimit filling_{3, std::chrono::seconds(10)};
   RateLimit sealing_{3, std::chrono::seconds(10)};
   RateLimit taking_{3, std::chrono::seconds(10)};
   bool log_fails_ = false;
+  bool log_is_full_ = false;
 };
 
 }  // namespace windhover

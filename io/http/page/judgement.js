@@ -109,3 +109,14 @@ export function learning(seen) {
 export const noneScored = (offered) => (offered > 0
   ? `No prediction has been scored yet: none of the ${whole(offered)} rows that came found an answer to be predicted by before it was learned from. Rows are, as soon as there is an answer.`
   : "No predictions have been scored yet.");
+
+// Why senders wait for the disk, and what to do about it; answers may be good all the while.
+export function waitingText(durable) {
+  const log = durable?.log_status ?? "REASON_OK";
+  const plain = (reason) => reason.replace("REASON_", "").toLowerCase();
+  if (log === "REASON_OK") return "";
+  if (log !== "REASON_LOG_FULL") return `Senders wait: the log cannot be written (${plain(log)}). Mend the disk or the data folder; it is tried again all the time.`;
+  const failed = durable.checkpoint_status ?? "REASON_OK";
+  if (failed === "REASON_OK") return "Senders wait: the log is full until the next checkpoint lets old rows go.";
+  return `Senders wait: the log is full until a checkpoint lets old rows go, and checkpoints fail (${plain(failed)}). Mend the data folder; they are tried again each second.`;
+}

@@ -42,7 +42,7 @@ export class ModelsView {
       percent(number(s.score?.coverage_90)),
       role(s),
     ]);
-    const told = JSON.stringify([chosen, states.map((s) => [s.name, s.provenance.state, s.paused, role(s)]), rows.map((r) => r.slice(3))]);
+    const told = JSON.stringify([chosen, states.map((s) => [s.name, s.provenance.state, s.paused, isHeldUp(s), role(s)]), rows.map((r) => r.slice(3))]);
     if (told === this.told) return;  // keeps the focus where it is
     this.told = told;
     const focused = document.activeElement?.closest("#models-table") ? document.activeElement.textContent : null;
@@ -51,9 +51,11 @@ export class ModelsView {
   }
 }
 
+const isHeldUp = (s) => (s.log_status ?? "REASON_OK") !== "REASON_OK";
+
 function state(s) {
   const { word, sign, tone } = stateOf(s.provenance.state);
-  return el("span", { class: "state", "data-tone": tone }, el("span", { class: "sign", "aria-hidden": "true" }, sign), s.paused ? `${word}, paused` : word);
+  return el("span", { class: "state", "data-tone": tone }, el("span", { class: "sign", "aria-hidden": "true" }, sign), [word, s.paused ? "paused" : "", isHeldUp(s) ? "senders wait" : ""].filter((part) => part !== "").join(", "));
 }
 
 function role(s) {

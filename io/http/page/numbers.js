@@ -1,7 +1,7 @@
 // Rates, lag, latency, memory; and what stands behind the status.
 import { colour, line, makeChart, Track } from "./charts.js";
 import { bytes, byId, duration, el, facts, number, percent, say, short, whole } from "./format.js";
-import { agreement, judge, learning } from "./judgement.js";
+import { agreement, judge, learning, waitingText } from "./judgement.js";
 
 const kHorizons = {
   HORIZON_WINDOW: "the last rows",
@@ -13,6 +13,7 @@ const kHorizons = {
 
 export class StatusView {
   constructor() {
+    this.waiting = el("p", { class: "advice", role: "status" });
     this.sign = el("span", { class: "sign", "aria-hidden": "true" });
     this.word = el("strong", {});
     this.says = el("span", {});
@@ -21,12 +22,15 @@ export class StatusView {
     this.more = el("a", {});
     this.facts = el("dl", { class: "facts" });
     this.badge = el("p", { class: "badge", role: "status" }, this.sign, this.word, this.says);
-    byId("status-body").replaceChildren(this.badge, this.why, el("p", { class: "advice" }, this.what, " ", this.more), this.facts);
+    byId("status-body").replaceChildren(this.waiting, this.badge, this.why, el("p", { class: "advice" }, this.what, " ", this.more), this.facts);
   }
 
   update(status) {
     const p = status.provenance;
     const { state, why, what, page, topic } = judge(p);
+    const waits = waitingText(status.durable);
+    say(this.waiting, waits);
+    this.waiting.hidden = waits === "";
     if (this.badge.dataset.tone !== state.tone) this.badge.dataset.tone = state.tone;
     say(this.sign, state.sign);
     say(this.word, state.word);

@@ -83,5 +83,31 @@ TEST_F(LogAgentTest, FramesThatComeSoonerFindNoMark) {
   EXPECT_EQ(folder_.changes() - before, 2 * kFrames);
 }
 
+// Judged as FrameFeed judges it: a frame may come when its bytes are not more than there is room
+// for.
+TEST_F(LogAgentTest, IsFullWhenTheNextFrameHasNoPlaceAndUntilSegmentsAreLetGo) {
+  const std::uint64_t frame = LogWriter::frame_bytes(0);
+  const auto has_room = [&] { return (durable() + 1) * frame <= progress_.room_until; };
+  ASSERT_EQ(agent_->do_work(), 0);
+  while (has_room()) {
+    EXPECT_FALSE(progress_.full) << durable();
+    EXPECT_EQ(progress_.obstacle(), Status::kOk);
+    ASSERT_LT(durable(), 100U);
+    push();
+    while (agent_->do_work() > 0) {
+    }
+  }
+  EXPECT_TRUE(progress_.full);
+  EXPECT_EQ(progress_.obstacle(), Status::kLogFull);
+  EXPECT_EQ(progress_.status, Status::kOk) << "no commit has failed";
+  // Of five segments one is not full and one is kept for a place that fails.
+  EXPECT_LE(progress_.used_bytes, 4 * testing::kSmallLog.segment_bytes);
+  agent_->release_below(durable());
+  ASSERT_EQ(agent_->do_work(), 0);
+  EXPECT_TRUE(has_room());
+  EXPECT_FALSE(progress_.full);
+  EXPECT_EQ(progress_.obstacle(), Status::kOk);
+}
+
 }  // namespace
 }  // namespace windhover::log_agent_test

@@ -195,5 +195,24 @@ TEST(HttpHandler, ReadyUnlessRowsComeBackOrTheServerStops) {
   EXPECT_EQ(world.get("/healthz").status, 200) << "it still serves";
 }
 
+// Questions are answered all the while, so it stays in use.
+TEST(HttpHandler, ReadyThoughTheLogHoldsUpSendersAndSaysSo) {
+  HttpWorld world;
+  world.model.log.full = true;
+  HttpResponse ready = world.get("/readyz");
+  EXPECT_EQ(ready.status, 200);
+  EXPECT_EQ(ready.body,
+            "{\"status\":\"ready\",\"but\":\"senders to default wait: its log is full until a "
+            "checkpoint lets old rows go\"}\n");
+  world.model.log.status.store(Status::kIoError);
+  ready = world.get("/readyz");
+  EXPECT_EQ(ready.status, 200);
+  EXPECT_NE(ready.body.find("its log cannot be written (io_error)"), std::string::npos)
+      << ready.body;
+  world.model.log.full = false;
+  world.model.log.status.store(Status::kOk);
+  EXPECT_EQ(world.get("/readyz").body, "{\"status\":\"ready\"}\n");
+}
+
 }  // namespace http_conversation_test
 }  // namespace windhover

@@ -9,7 +9,7 @@ import { textOf } from "../../../io/http/page/events.js";
 import { apart, bytes, duration, near, number, short } from "../../../io/http/page/format.js";
 import { splineWeights } from "../../../io/http/page/spline.js";
 import { judgePit, pitBins } from "../../../io/http/page/pit.js";
-import { agreement, judge, learning, noneScored } from "../../../io/http/page/judgement.js";
+import { agreement, judge, learning, noneScored, waitingText } from "../../../io/http/page/judgement.js";
 
 const total = ({ x, density }) => density.slice(1).reduce((sum, d, i) => sum + ((d + density[i]) / 2) * (x[i + 1] - x[i]), 0);
 
@@ -308,4 +308,12 @@ test("an R-hat is told beside what chance makes of it", () => {
 test("it is said why there is no score", () => {
   assert.equal(noneScored(0), "No predictions have been scored yet.");
   assert.match(noneScored(2000), /none of the 2,000 rows that came/);
+});
+
+test("senders that wait for the disk are told of with what to do", () => {
+  assert.equal(waitingText(undefined), "");
+  assert.equal(waitingText({ log_status: "REASON_OK", checkpoint_status: "REASON_IO_ERROR" }), "");
+  assert.match(waitingText({ log_status: "REASON_IO_ERROR" }), /^Senders wait: the log cannot be written \(io_error\)\. Mend/);
+  assert.match(waitingText({ log_status: "REASON_LOG_FULL", checkpoint_status: "REASON_NOT_PERMITTED" }), /is full .* checkpoints fail \(not_permitted\)\. Mend/);
+  assert.match(waitingText({ log_status: "REASON_LOG_FULL", checkpoint_status: "REASON_OK" }), /is full until the next checkpoint/);
 });

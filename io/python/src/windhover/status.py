@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .provenance import Answer, ModelKind, Provenance, kind_of
+from .reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,9 @@ class Durable:
     Attributes:
         keeps_folder: without one the rest is 0.
         logged: rows are acknowledged when they are on disk.
+        log_status: why the log holds up senders; `Reason.OK`: it does not.
         checkpoint_age: seconds since the newest; -1: this start has taken none.
+        checkpoint_status: why the last one failed; `Reason.OK`: it did not.
 
     The others are named as in the protocol.
     """
@@ -85,7 +88,9 @@ class Durable:
     recovering_through: int
     log_used_bytes: int
     log_capacity_bytes: int
+    log_status: Reason
     log_failures: int
+    checkpoint_status: Reason
     checkpoints_taken: int
     checkpoint_failures: int
     checkpoint_head: int
@@ -94,7 +99,12 @@ class Durable:
     log_seal_failures: int
 
 
-_DURABLE_SAME = set(Durable.__dataclass_fields__) - {"logged", "checkpoint_age"}
+_DURABLE_SAME = set(Durable.__dataclass_fields__) - {
+    "logged",
+    "checkpoint_age",
+    "log_status",
+    "checkpoint_status",
+}
 
 
 @dataclass(frozen=True)
@@ -137,6 +147,8 @@ class ServerStatus(Answer):
         same: dict[str, Any] = {name: getattr(d, name) for name in _DURABLE_SAME}
         durable = Durable(
             logged=d.durability == 2,
+            log_status=Reason(d.log_status),
+            checkpoint_status=Reason(d.checkpoint_status),
             checkpoint_age=d.checkpoint_age_ns * 1e-9 if d.checkpoint_age_ns >= 0 else -1.0,
             **same,
         )
@@ -173,6 +185,7 @@ class ModelState(Answer):
         answered_by: the model whose posterior answers questions about this one.
         paused: it learns nothing, and its rows wait.
         score: over its last 10,000 rows; None: nobody scores.
+        log_status: why its log holds up who sends to it; `Reason.OK`: it does not.
     """
 
     name: str
@@ -186,6 +199,7 @@ class ModelState(Answer):
     answered_by: str
     paused: bool
     score: PredictionScore | None
+    log_status: Reason
 
     @classmethod
     def of(cls, m: Any) -> ModelState:
@@ -201,6 +215,7 @@ class ModelState(Answer):
             answered_by=m.answered_by,
             paused=m.paused,
             score=PredictionScore.of(m.score) if m.HasField("score") else None,
+            log_status=Reason(m.log_status),
         )
 
 

@@ -1,0 +1,86 @@
+// Signs of life: whether it serves, whether its answers hold all rows, what holds senders up.
+#include <string>
+
+#include "windhover/io/http/http_handler.h"
+
+namespace windhover {
+namespace {
+
+HttpAnswer fine(std::string_view status, std::string_view but = "") {
+  const std::string more = but.empty() ? "" : ",\"but\":" + json_string(but);
+  return {.body = "{\"status\":" + json_string(status) + more + "}\n",
+          .content_type = "application/json",
+          .allow = {}};
+}
+
+}  // namespace
+
+// An endpoint's sweep comes at least once a second, and says when it was.
+void HttpHandler::look() noexcept {
+  const auto beat_of = [this](EndpointKind kind) {
+    return static_cast<std::uint64_t>(state_.of(kind).beat_ns.load(std::memory_order_relaxed));
+  };
+  Watchdog::Beats beats;
+  beats[Watchdog::kObserve] = beat_of(EndpointKind::kObserve);
+  beats[Watchdog::kQuery] = beat_of(EndpointKind::kQuery);
+  beats[Watchdog::kLearner] = 0;
+  for (const ModelContext& model : memory_.conversations->models) {
+    if (model.model != nullptr)
+      beats[Watchdog::kLearner] += model.model->engine->progress().polls();
+  }
+  watchdog_.look(state_.clock->now_ns(), beats);
+}
+
+HttpAnswer HttpHandler::health(const HttpRequest&) {
+  look();
+  // While it stops the endpoints' threads end, which is no fault of theirs.
+  if (stopping_.load(std::memory_order_relaxed)) return fine("stopping");
+  std::string still;
+  for (std::size_t i = 0; i < Watchdog::kParts; ++i) {
+    const auto part = static_cast<Watchdog::Part>(i);
+    const std::int64_t still_ns = watchdog_.still_ns(part);
+    if (still_ns == 0) continue;
+    if (!still.empty()) still += ", ";
+    still += std::string("the ") + Watchdog::name(part) + " thread has stood still for " +
+             std::to_string(still_ns / 1'000'000'000) + " s";
+  }
+  return still.empty() ? fine("serving") : http_error(503, still);
+}
+
+// What keeps rows of senders out, model by model; empty: nothing does.
+std::string HttpHandler::held_up() const {
+  std::string text;
+  for (const ModelContext& context : memory_.conversations->models) {
+    if (context.model == nullptr) continue;
+    const Status why = context.model->log.obstacle();
+    if (ok(why)) continue;
+    if (!text.empty()) text += "; ";
+    text += "senders to " + std::string(context.model->name()) + " wait: ";
+    text += why == Status::kLogFull
+                ? "its log is full until a checkpoint lets old rows go"
+                : std::string("its log cannot be written (") + to_string(why) + ')';
+  }
+  return text;
+}
+
+// There always is a snapshot: at first the prior's. A log that does not go on holds up senders
+// alone: questions are answered as before, so it is said, and the server is not taken out of use.
+HttpAnswer HttpHandler::readiness(const HttpRequest&) {
+  if (stopping_.load(std::memory_order_relaxed)) {
+    return http_error(503, "the server is stopping");
+  }
+  std::string recovering;
+  for (std::size_t i = 0; i < memory_.readers.size(); ++i) {
+    if (!memory_.readers[i]) continue;
+    Provenance provenance;
+    (void)memory_.readers[i]->provenance(provenance);
+    if (provenance.recovery_target == 0) continue;
+    recovering += recovering.empty() ? "recovering: " : "; ";
+    recovering += std::string(memory_.conversations->models[i].model->name()) + " has " +
+                  std::to_string(provenance.sequence) + " of " +
+                  std::to_string(provenance.recovery_target) + " rows in its answer";
+  }
+  return recovering.empty() ? fine("ready", held_up()) : http_error(503, recovering);
+}
+
+}  // namespace windhover
