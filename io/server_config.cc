@@ -129,16 +129,17 @@ Result<bool> check_durable(const DurableConfig& config, std::uint32_t frame_cap,
   const LogOptions& log = config.log_options;
   const Error options = check(log);
   if (!ok(options.status)) return options;
-  if (log.segments() < 5 || log.segment_bytes < 2 * log.commit_bytes) {
-    return invalid(
-        "a log needs 5 segments at least, each of 2 commit_bytes at least; it has so many",
-        static_cast<double>(log.segments()));
+  if (log.segments() < kLeastServedSegments) {
+    return invalid("log_bytes must be at least 5 times segment_bytes",
+                   static_cast<double>(log.bytes));
   }
-  // Rows that come as floats are kept as doubles.
-  const std::uint64_t largest = 2 * std::uint64_t{frame_cap} + 2 * kLogBlock;
-  if (config.log_options.commit_bytes < largest) {
-    return invalid("commit_bytes must hold the largest frame, so be at least this many",
-                   static_cast<double>(largest));
+  if (log.segment_bytes < 2 * log.commit_bytes) {
+    return invalid("segment_bytes must be at least twice commit_bytes",
+                   static_cast<double>(log.segment_bytes));
+  }
+  if (log.commit_bytes < least_commit_bytes(frame_cap)) {
+    return invalid("commit_bytes must be at least 8192 more than twice frame_cap",
+                   static_cast<double>(log.commit_bytes));
   }
   if (config.commit_interval.count() < 0 || config.commit_interval > std::chrono::seconds(10)) {
     return invalid("commit_interval must be from 0 to 10 s, in microseconds",

@@ -14,18 +14,6 @@ constexpr std::string_view kCheckpointPrefix = "checkpoint-";
 constexpr const char* kNewCheckpoint = "checkpoint.new";
 constexpr std::size_t kCheckpointDigits = 12;
 
-// "checkpoint-000000000012".
-struct CheckpointName {
-  explicit CheckpointName(std::uint64_t number) noexcept : text{} {
-    std::copy(kCheckpointPrefix.begin(), kCheckpointPrefix.end(), text.begin());
-    for (std::size_t i = kCheckpointDigits; i > 0; --i) {
-      text[kCheckpointPrefix.size() + i - 1] = static_cast<char>('0' + number % 10);
-      number /= 10;
-    }
-  }
-  std::array<char, 32> text;
-};
-
 // The number in a checkpoint's name, or 0.
 std::uint64_t number_of(std::string_view name) noexcept {
   if (name.size() != kCheckpointPrefix.size() + kCheckpointDigits ||
@@ -62,6 +50,14 @@ class NewestNumbers final : public NameVisitor {
 };
 
 }  // namespace
+
+CheckpointName::CheckpointName(std::uint64_t number) noexcept : text{} {
+  std::copy(kCheckpointPrefix.begin(), kCheckpointPrefix.end(), text.begin());
+  for (std::size_t i = kCheckpointDigits; i > 0; --i) {
+    text[kCheckpointPrefix.size() + i - 1] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  }
+}
 
 bool is_checkpoint_file(std::string_view name) noexcept {
   return name.starts_with(kCheckpointPrefix) || name == kNewCheckpoint;

@@ -12,6 +12,12 @@
 
 namespace windhover {
 
+// "checkpoint-000000000012".
+struct CheckpointName {
+  explicit CheckpointName(std::uint64_t number) noexcept;
+  std::array<char, 32> text;
+};
+
 // Whether a store has, or may have, a file of this name.
 bool is_checkpoint_file(std::string_view name) noexcept;
 

@@ -189,25 +189,25 @@ Error check(const LogOptions& options) noexcept {
     return Error{Status::kInvalidConfig, sentence, static_cast<double>(number)};
   };
   if (options.segment_bytes == 0 || options.segment_bytes % kLogBlock != 0) {
-    return refuse("log: segment_bytes must be a multiple of 4096", options.segment_bytes);
+    return refuse("segment_bytes must be a multiple of 4096", options.segment_bytes);
   }
   if (options.commit_bytes < 2 * kLogBlock || options.commit_bytes % kLogBlock != 0) {
-    return refuse("log: commit_bytes must be a multiple of 4096, and at least 8192",
+    return refuse("commit_bytes must be a multiple of 4096, and at least 8192",
                   options.commit_bytes);
   }
   if (options.commit_bytes > options.segment_bytes) {
-    return refuse("log: commit_bytes must not be larger than segment_bytes", options.commit_bytes);
+    return refuse("commit_bytes must not be larger than segment_bytes", options.commit_bytes);
   }
   if (options.bytes % options.segment_bytes != 0) {
-    return refuse("log: bytes must be a multiple of segment_bytes", options.bytes);
+    return refuse("log_bytes must be a multiple of segment_bytes", options.bytes);
   }
   const std::uint64_t segments = options.bytes / options.segment_bytes;
   if (segments < 3 || segments > kMaxLogSegments) {
-    return refuse("log: bytes must be 3 to 512 times segment_bytes", options.bytes);
+    return refuse("log_bytes must be 3 to 512 times segment_bytes", options.bytes);
   }
   // Offsets are signed to the system.
   if (options.segment_bytes > (1ULL << 40)) {
-    return refuse("log: segment_bytes must not be larger than 1 TiB", options.segment_bytes);
+    return refuse("segment_bytes must not be larger than 1 TiB", options.segment_bytes);
   }
   return {};
 }

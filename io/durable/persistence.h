@@ -109,6 +109,7 @@ class Persistence final {
   Result<bool> follow_log(std::uint64_t frames);
   Result<bool> verify_log(std::uint64_t frames);
   Result<bool> judge_passed_over();
+  bool log_holds_all(const Result<LogIdentity>& identity) noexcept;
 
   PersistenceMemory& memory_;
   const DurableConfig config_;

@@ -58,7 +58,7 @@ Result<bool> Persistence::recover() {
   const Result<LogIdentity> identity = read_log_identity(*folder_);
   const bool has_log = identity.ok();
   if (!has_log && identity.error().status != Status::kUnavailable) {
-    return report_.fail(identity.error(), "the log cannot be read");
+    return report_.fail_without_log("the log cannot be read", identity.error());
   }
   if (has_log && !config_.log) {
     return report_.fail(
@@ -71,8 +71,12 @@ Result<bool> Persistence::recover() {
       return report_.fail(newest.error(), "the checkpoints cannot be read");
     }
     if (!store_->entries().empty()) {
-      return report_.fail({}, "no checkpoint is good (" + report_.remarks() +
-                                  "); restore a backup, or give another folder to begin anew");
+      return report_.fail({}, "no checkpoint is good (" + report_.remarks() + "); " +
+                                  (log_holds_all(identity)
+                                       ? "the log has every row since the first: move the "
+                                         "checkpoints away, and a start with this configuration "
+                                         "learns them again"
+                                       : "restore a backup, or give another folder to begin anew"));
     }
     if (!has_log) return begin_history();
     if (identity.value().first_frame != 0) {
@@ -111,13 +115,20 @@ Result<bool> Persistence::recover() {
   return open_log(recovered_.frames);
 }
 
+// From the first frame of the history on.
+bool Persistence::log_holds_all(const Result<LogIdentity>& identity) noexcept {
+  if (!config_.log || !identity.ok() || identity.value().first_frame != 0) return false;
+  Arena arena(memory_.reader);
+  return LogReader::open(*folder_, 0, arena).ok();
+}
+
 // Checkpoints newer than the one that is used. Where there is no log, what one that cannot be read
 // now holds is nowhere else.
 Result<bool> Persistence::judge_passed_over() {
   for (const CheckpointStore::Entry& entry : store_->entries()) {
     const Status why = entry.why.status;
     if (ok(why)) continue;
-    const std::string name = "checkpoint-" + std::to_string(entry.number);
+    const std::string name = CheckpointName(entry.number).text.data();
     if (why == Status::kUnsupported || (!config_.log && why != Status::kMalformed)) {
       return report_.fail(entry.why, name + " cannot be used");
     }
@@ -171,6 +182,10 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
     fresh.first_head = recovered_.head;
     fresh.options = config_.log_options;
     const Error made = LogWriter::create(*folder_, fresh, false, memory_.checkpoint);
+    // There are segments without the identity that they belong to.
+    if (made.status == Status::kRefused) {
+      return report_.fail_without_log("the log cannot be made", made);
+    }
     if (!ok(made.status)) return report_.fail(made, "the log cannot be made");
     identity = read_log_identity(*folder_);
   }
@@ -183,7 +198,7 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
         {}, "the log was made with data.log_bytes = " + std::to_string(log.options.bytes) +
                 ", data.segment_bytes = " + std::to_string(log.options.segment_bytes) +
                 ", data.commit_bytes = " + std::to_string(log.options.commit_bytes) +
-                "; keep these");
+                "; keep these, or have windhover restore --log-bytes make a folder with others");
   }
   // A log that was made after the checkpoint, because there was none, is of a history of its own.
   if (log.instance != recovered_.instance && log.first_frame != frames) {

@@ -9,6 +9,10 @@ namespace {
 constexpr const char* kWhereDamage =
     "; windhover log verify says which rows are before it, windhover restore goes back to there";
 
+constexpr const char* kCheckpointAlone =
+    "; windhover restore --without-log makes a folder of the newest checkpoint alone, without the "
+    "rows after it";
+
 }  // namespace
 
 Error RecoveryReport::fail(const Error& error, const std::string& what) {
@@ -24,8 +28,16 @@ Error RecoveryReport::fail(const Error& error, const std::string& what) {
 Error RecoveryReport::fail_in_log(const std::string& what, const Error& error,
                                   std::size_t segment) {
   std::string text = segment == kNoSegment ? what : what + ": " + log_place(segment, error);
+  if (error.status == Status::kUnavailable) return fail_without_log(text, error);
   if (error.status != Status::kMalformed) return fail(error, text);
   return fail({error.status}, text + ": " + error_sentence(error) + kWhereDamage);
+}
+
+Error RecoveryReport::fail_without_log(const std::string& what, const Error& error) {
+  Error failed = fail(error, what);
+  sentence_ += kCheckpointAlone;
+  failed.sentence = sentence_.c_str();
+  return failed;
 }
 
 void RecoveryReport::add_remark(const std::string& remark) {

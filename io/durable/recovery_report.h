@@ -22,6 +22,8 @@ class RecoveryReport {
   Error fail(const Error& error, const std::string& what);
   // The same for a segment of the log, or kNoSegment; for damage it says what to type.
   Error fail_in_log(const std::string& what, const Error& error, std::size_t segment);
+  // Likewise of a log that cannot be used at all, so that the checkpoints are what is left.
+  Error fail_without_log(const std::string& what, const Error& error);
 
   // Something that a start can do without, for the host: a sentence.
   void add_remark(const std::string& remark);

@@ -108,6 +108,64 @@ INSTANTIATE_TEST_SUITE_P(Rows, RestoreTo,
                          ::testing::Values(1'000, 1'001, 1'050, 1'999, 2'000, 2'001, 2'550, 3'000),
                          ::testing::PrintToStringParamName());
 
+TEST(Restore, GivesTheLogAnotherSizeAndKeepsEveryRow) {
+  for (const std::uint64_t segments : {5U, 40U}) {
+    const std::string to = temporary_path("resized-" + std::to_string(segments));
+    const std::uint64_t segment = segments < 16 ? 1 << 20 : 2 << 20;
+    const CopyReport report = copy(history(), to,
+                                   {.to_row = {},
+                                    .new_instance = true,
+                                    .log_bytes = segments * segment,
+                                    .segment_bytes = segment});
+    EXPECT_EQ(report.rows, 3'000U);
+    ServerConfig config = server_on_disk(to);
+    EXPECT_TRUE(
+        says(ServerLife(config).error(), "keep these, or have windhover restore --log-bytes"));
+    config.durable.log_options.bytes = segments * segment;
+    config.durable.log_options.segment_bytes = segment;
+    ServerLife life(config);
+    ASSERT_TRUE(life.opens()) << life.error();
+    EXPECT_TRUE(eventually([&] { return life.engine().head() == 3'000; }));
+    EXPECT_EQ(next_of(life, 7), 2'000U);
+    EXPECT_EQ(next_of(life, 8), 1'000U);
+    send_rows(life, 8, 1'000, 100);
+    EXPECT_EQ(life.engine().head(), 3'100U);
+  }
+}
+
+TEST(Restore, OfALogThatCannotBeReadGoesBackToTheNewestCheckpoint) {
+  const std::string from = temporary_path("unreadable");
+  std::filesystem::copy(history(), from);
+  flip(from + "/identity", 20);
+  {
+    const ServerLife refused(server_on_disk(from));
+    EXPECT_TRUE(
+        says(refused.error(), "the log's identity is damaged; windhover restore --without-log"));
+  }
+  const std::string to = temporary_path("without-log");
+  EXPECT_TRUE(says(failure_of([&] { copy(from, to); }), "the log's identity is damaged"));
+  const CopyReport report =
+      copy(from, to, {.to_row = {}, .new_instance = true, .without_log = true});
+  EXPECT_FALSE(report.has_log);
+  EXPECT_EQ(report.rows, 2'000U);
+  EXPECT_EQ(report.producers, (Producers{{7, 2'000}}));
+  ServerLife life(server_on_disk(to));
+  ASSERT_TRUE(life.opens()) << life.error();
+  EXPECT_EQ(life.engine().head(), 2'000U);
+  EXPECT_EQ(next_of(life, 7), 2'000U);
+  send_rows(life, 8, 0, 100);
+  EXPECT_EQ(life.engine().head(), 2'100U);
+}
+
+TEST(Restore, RefusesALogSizeThatCannotBeWithTheNumberThatCan) {
+  const std::string to = temporary_path("wrong-size");
+  EXPECT_EQ(refusal_of([&] { copy(history(), to, {.to_row = {}, .log_bytes = 4 << 20}); }),
+            "data.log_bytes must be a multiple of data.segment_bytes, 1048576, from 5 to 512 times "
+            "as much; it is 4194304: 5242880 would do");
+  EXPECT_FALSE(std::filesystem::exists(to));
+  EXPECT_FALSE(std::filesystem::exists(to + ".unfinished"));
+}
+
 TEST(Restore, SaysWhereTheHistoryBeginsAndEnds) {
   const std::string to = temporary_path("nowhere");
   EXPECT_TRUE(says(refusal_of([&] { copy(history(), to, {.to_row = 3'001}); }),

@@ -19,6 +19,9 @@ struct FolderPair {
   std::string from;
   std::string to;
   std::uint64_t to_row = 0;
+  bool without_log = false;
+  std::uint64_t log_bytes = 0;  // 0: as it is
+  std::uint64_t segment_bytes = 0;
 };
 
 void add_folders(CLI::App& command, FolderPair& folders) {
@@ -44,7 +47,11 @@ CopyReport copy_folder(const FolderPair& folders, const CopyOptions& options) {
 void run_backup(const FolderPair& folders) { print_report(copy_folder(folders, {}), folders.to); }
 
 void run_restore(const FolderPair& folders, std::optional<std::uint64_t> to_row) {
-  const CopyReport report = copy_folder(folders, {.to_row = to_row, .new_instance = true});
+  const CopyReport report = copy_folder(folders, {.to_row = to_row,
+                                                  .new_instance = true,
+                                                  .without_log = folders.without_log,
+                                                  .log_bytes = folders.log_bytes,
+                                                  .segment_bytes = folders.segment_bytes});
   print_report(report, folders.to);
   for (const auto& [producer, next] : report.producers) {
     fmt::print("producer {} goes on with its row {}\n", producer, next);
@@ -75,10 +82,25 @@ void add_restore(CLI::App& app) {
                             ->add_option("--to-row", folders->to_row,
                                          "How many rows it ends with; without it, all there are")
                             ->transform(whole_number());
+  CLI::Option* without_log = command->add_flag(
+      "--without-log", folders->without_log,
+      "The newest checkpoint alone, without the rows after it: where the log cannot be read");
+  command
+      ->add_option("--log-bytes", folders->log_bytes,
+                   "Size of its log (data.log_bytes); without it, the same")
+      ->transform(whole_number())
+      ->excludes(without_log);
+  command
+      ->add_option("--segment-bytes", folders->segment_bytes,
+                   "Size of the log's segments (data.segment_bytes); without it, the same")
+      ->transform(whole_number())
+      ->excludes(without_log);
   add_examples(
       *command,
       {{"windhover restore copy again", "a data folder for windhoverd, from a backup"},
-       {"windhover restore copy earlier --to-row 150", "as it was after the first 150 rows"}});
+       {"windhover restore copy earlier --to-row 150", "as it was after the first 150 rows"},
+       {"windhover restore data larger --log-bytes 1073741824",
+        "all there is, with a log of 1 GiB; windhoverd then needs the same data.log_bytes"}});
   command->callback([folders, to_row] {
     run_restore(*folders, to_row->count() > 0 ? std::optional(folders->to_row) : std::nullopt);
   });

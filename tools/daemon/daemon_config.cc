@@ -104,6 +104,9 @@ void DaemonConfig::judge() {
     std::iota(v.prior_group.begin(), v.prior_group.end(), 0U);
   }
   value_or_refuse(windhover::check(engine()));
+  if (const std::string wrong = v.data.contradiction(v.server.frame_cap); !wrong.empty()) {
+    throw UserError(wrong);
+  }
   value_or_refuse(windhover::check(server(), engine()));
   v.process.check();
 }

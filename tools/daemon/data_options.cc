@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "windhover/tools/kept/log_sizes.h"
+
 namespace windhover {
 
 DurableConfig DataOptions::config() const {
@@ -12,6 +14,10 @@ DurableConfig DataOptions::config() const {
   config.commit_interval = std::chrono::microseconds(commit_interval_us);
   config.checkpoint_period = std::chrono::milliseconds(checkpoint_period_ms);
   return config;
+}
+
+std::string DataOptions::contradiction(std::uint32_t frame_cap) const {
+  return folder.empty() || !logged ? "" : windhover::contradiction(log, frame_cap);
 }
 
 void DataOptions::prepare(EngineConfig& engine) const {

@@ -22,6 +22,8 @@ struct DataOptions {
 
   // `this` outlives what is returned.
   DurableConfig config() const;
+  // What is wrong with the log's sizes, in a sentence; empty: nothing, or there is to be no log.
+  std::string contradiction(std::uint32_t frame_cap) const;
   // What the engine needs for it.
   void prepare(EngineConfig& engine) const;
 };

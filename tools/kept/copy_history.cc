@@ -15,6 +15,7 @@
 #include "windhover/tools/error.h"
 #include "windhover/tools/kept/kept_log.h"
 #include "windhover/tools/kept/kept_text.h"
+#include "windhover/tools/kept/log_sizes.h"
 #include "windhover/tools/kept/new_folder.h"
 
 namespace windhover {
@@ -71,7 +72,15 @@ class LogCopy {
   }
 
   void commit() {
-    if (!ok(writer_->commit())) demand(writer_->error(), path_);
+    const Status status = writer_->commit();
+    if (status == Status::kLogFull) {
+      throw RunError(
+          fmt::format("a log of {} bytes is too small for the rows after the newest checkpoint; "
+                      "have the server "
+                      "take another one first (windhover checkpoint take), or give more",
+                      writer_->capacity_bytes()));
+    }
+    if (!ok(status)) demand(writer_->error(), path_);
   }
   // What comes to the copy's last commit at rest is then known for damage.
   void end() {
@@ -95,7 +104,9 @@ class Copy {
       : from_(from), to_(to), options_(options), progress_(progress) {}
 
   CopyReport run() {
-    identity_ = from_.log_identity();
+    if (!options_.without_log) identity_ = from_.log_identity();
+    if (identity_) log_ = identity_->options;
+    if (options_.log_bytes > 0 || options_.segment_bytes > 0) resize_log();
     choose_checkpoint();
     report_.instance = options_.new_instance ? random_id() : facts_.instance;
     copy_checkpoint();
@@ -116,6 +127,13 @@ class Copy {
   }
 
  private:
+  void resize_log() {
+    if (!identity_) throw UserError(from_.path() + " holds no log that could have another size");
+    if (options_.log_bytes > 0) log_.bytes = options_.log_bytes;
+    if (options_.segment_bytes > 0) log_.segment_bytes = options_.segment_bytes;
+    if (const std::string wrong = contradiction(log_, 0); !wrong.empty()) throw UserError(wrong);
+  }
+
   void choose_checkpoint() {
     const std::vector<std::uint64_t> numbers = from_.checkpoints();
     std::optional<std::uint64_t> oldest;
@@ -174,6 +192,7 @@ class Copy {
   void copy_log() {
     report_.has_log = true;
     LogIdentity identity = *identity_;
+    identity.options = log_;
     identity.instance = report_.instance;
     identity.salt = random_id();
     identity.first_frame = facts_.frames;
@@ -252,6 +271,7 @@ class Copy {
   const CopyOptions& options_;
   const CopyProgress& progress_;
   std::optional<LogIdentity> identity_;
+  LogOptions log_;  // of the copy
   CheckpointFacts facts_;
   CheckpointContents contents_;
   CopyReport report_;

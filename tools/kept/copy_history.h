@@ -18,6 +18,11 @@ struct CopyOptions {
   std::optional<std::uint64_t> to_row;
   // Another history from here on, under an instance id of its own; false: the same one.
   bool new_instance = false;
+  // The newest checkpoint alone, though there is a log: for one that cannot be read.
+  bool without_log = false;
+  // Of the copy's log, where they are to be others than the original's; 0: the same.
+  std::uint64_t log_bytes = 0;
+  std::uint64_t segment_bytes = 0;
 };
 
 struct CopyReport {
@@ -38,7 +43,8 @@ using CopyProgress = std::function<void(double part, const std::string& text)>;
 // is made beside, as `to`.unfinished, synced and renamed, so that `to` is whole or not there. A
 // daemon may be at work in `from`; when it lets frames go that are still needed, the copy begins
 // anew with a newer checkpoint. A frame that crosses to_row is cut. UserError: `to` is there, or
-// to_row is before the oldest checkpoint or beyond the end; RunError: damage, or a failing disk.
+// to_row is before the oldest checkpoint or beyond the end, or the log cannot have the size that is
+// asked for; RunError: damage, or a failing disk.
 CopyReport copy_history(KeptFolder& from, const std::string& to, const CopyOptions& options,
                         const CopyProgress& progress);
 

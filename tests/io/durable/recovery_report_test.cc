@@ -39,6 +39,16 @@ TEST(RecoveryReport, OfDamageItSaysWhatToType) {
   EXPECT_EQ(other.find("segment-"), std::string::npos) << other;
 }
 
+TEST(RecoveryReport, OfALogThatCannotBeUsedItSaysWhatIsLeft) {
+  RecoveryReport report("/data/sales");
+  const Error missing = {Status::kUnavailable, "a segment cannot be opened", ENOENT, true};
+  const Error told = report.fail_in_log("the log cannot be opened", missing, 3);
+  EXPECT_EQ(told.number, ENOENT);
+  EXPECT_NE(std::string(told.sentence).find("segment-0003"), std::string::npos) << told.sentence;
+  EXPECT_NE(std::string(told.sentence).find("windhover restore --without-log"), std::string::npos)
+      << told.sentence;
+}
+
 TEST(RecoveryReport, RemarksAreSentencesInTheOrderInWhichTheyCame) {
   RecoveryReport report("/data/sales");
   EXPECT_EQ(report.remarks(), "");

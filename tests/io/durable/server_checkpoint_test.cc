@@ -1,6 +1,9 @@
 // Checkpoints asked for over the wire, and what a server says of its folder.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <vector>
+
 #include "windhover/tests/io/durable/faulty_folder.h"
 #include "windhover/tests/io/durable/server_on_disk.h"
 #include "windhover/tests/temporary_folder.h"
@@ -122,6 +125,33 @@ TEST(ServerCheckpoint, OfARequestIsNotTakenForAnotherOne) {
   ASSERT_EQ(client.connect(life.query()), Status::kOk);
   EXPECT_EQ(ask_for(client, second).take_checkpoint_result().status(), v1::REASON_OK);
   EXPECT_EQ(ask_for(client, third).take_checkpoint_result().status(), v1::REASON_IO_ERROR);
+}
+
+// What is said is done: without the checkpoints the log is learned from its first row on.
+TEST(ServerCheckpoint, OfWhichNoneIsGoodIsNotNeededWhereTheLogHasEveryRow) {
+  const ServerConfig config = server_on_disk(new_folder());
+  const std::string folder(config.durable.folder);
+  {
+    ServerLife life(config);
+    ASSERT_TRUE(life.opens()) << life.error();
+    Client client;
+    ASSERT_EQ(client.connect(life.observe(), {.producer = 7}), Status::kOk);
+    ASSERT_EQ(client.observe(TestRows(kRows).rows()), Status::kOk);
+    ASSERT_TRUE(life.checkpoint());
+  }
+  std::vector<std::filesystem::path> checkpoints;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (is_checkpoint_file(entry.path().filename().string())) checkpoints.push_back(entry.path());
+  }
+  ASSERT_EQ(checkpoints.size(), 2U);
+  for (const auto& path : checkpoints) flip(path, 500);
+  const std::string error = ServerLife(config).error();
+  EXPECT_NE(error.find("no checkpoint is good"), std::string::npos) << error;
+  EXPECT_NE(error.find("the log has every row since the first: move"), std::string::npos) << error;
+  for (const auto& path : checkpoints) std::filesystem::remove(path);
+  ServerLife life(config);
+  ASSERT_TRUE(life.opens()) << life.error();
+  ASSERT_TRUE(eventually([&] { return standing(life, 7).next() == kRows; }));
 }
 
 }  // namespace

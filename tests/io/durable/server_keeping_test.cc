@@ -137,10 +137,7 @@ TEST_F(ServerKeepingTest, WhichCheckpointsWereNotGoodIsRemarked) {
   disk_.set_contents(names.back(), bytes);
   disk_.kill_process();
   Life next(on_disk(), {{}});
-  const std::string number =
-      std::to_string(std::stoull(names.back().substr(std::string("checkpoint-").size())));
-  EXPECT_EQ(std::string(next.kept().remarks()).find("checkpoint-" + number + " was passed over"),
-            0U)
+  EXPECT_EQ(std::string(next.kept().remarks()).find(names.back() + " was passed over"), 0U)
       << next.kept().remarks();
 }
 
