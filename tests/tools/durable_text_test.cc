@@ -53,10 +53,11 @@ TEST(DurableText, SaysWhySendersWaitAndWhatToDo) {
   d.set_checkpoint_errno(13);
   EXPECT_EQ(waiting_text(d), "") << "a checkpoint alone holds up nobody";
   d.set_log_status(v1::REASON_LOG_FULL);
-  EXPECT_EQ(waiting_text(d),
-            "senders wait: the log is full until a checkpoint lets old rows go, and checkpoints "
-            "fail: not_permitted: Permission denied; mend the data folder, they are tried again "
-            "each second, and nothing is lost");
+  EXPECT_EQ(
+      waiting_text(d),
+      "senders wait: the log is full until a checkpoint lets old rows go, and checkpoints "
+      "fail: not_permitted: Permission denied; mend the data folder or its disk, they are tried "
+      "again each second, and nothing is lost");
   const std::vector<std::string> lines = durable_lines(d, 0);
   ASSERT_EQ(lines.size(), 3U);
   EXPECT_EQ(lines[1], "the log is full until a checkpoint lets old rows go; senders wait");
@@ -67,8 +68,8 @@ TEST(DurableText, SaysWhySendersWaitAndWhatToDo) {
   d.set_log_errno(2);
   EXPECT_TRUE(says(waiting_text(d), "files of the log have been removed under the server"));
   d.set_log_errno(28);
-  EXPECT_TRUE(
-      says(waiting_text(d), "the log cannot be written: io_error: No space left on device; mend"));
+  EXPECT_TRUE(says(waiting_text(d),
+                   "the log cannot be written: io_error: No space left on device; make room"));
 }
 
 }  // namespace

@@ -39,6 +39,11 @@ std::string checkpoint_text(const v1::Durable& d) {
                      grouped(d.checkpoint_head()));
 }
 
+const char* remedy(int error_number) {
+  const bool full = error_number == ENOSPC || error_number == EDQUOT;
+  return full ? "make room on its disk" : "mend the data folder or its disk";
+}
+
 }  // namespace
 
 std::string reason_name(v1::Reason reason) {
@@ -78,22 +83,21 @@ nlohmann::ordered_json durable_json(const v1::Durable& d) {
 
 std::string waiting_text(const v1::Durable& d) {
   if (d.log_status() == v1::REASON_OK) return "";
-  if (d.log_errno() == ENOENT) {
+  if (d.log_status() != v1::REASON_LOG_FULL && d.log_errno() == ENOENT) {
     return "senders wait: files of the log have been removed under the server, which cannot bring "
            "them back; stop it, restore a backup or begin anew, and start it again";
   }
   if (d.log_status() != v1::REASON_LOG_FULL) {
     return fmt::format(
-        "senders wait: the log cannot be written: {}; mend the disk or the data folder, commits "
-        "are "
-        "tried again all the time, and nothing is lost",
-        failure_text(d.log_status(), d.log_errno()));
+        "senders wait: the log cannot be written: {}; {}, it is tried again all the "
+        "time, and nothing is lost",
+        failure_text(d.log_status(), d.log_errno()), remedy(d.log_errno()));
   }
   if (d.checkpoint_status() != v1::REASON_OK) {
     return fmt::format(
         "senders wait: the log is full until a checkpoint lets old rows go, and checkpoints fail: "
-        "{}; mend the data folder, they are tried again each second, and nothing is lost",
-        failure_text(d.checkpoint_status(), d.checkpoint_errno()));
+        "{}; {}, they are tried again each second, and nothing is lost",
+        failure_text(d.checkpoint_status(), d.checkpoint_errno()), remedy(d.checkpoint_errno()));
   }
   return "senders wait: the log is full until the next checkpoint lets old rows go; where this "
          "comes often, make it larger: windhover restore --log-bytes";

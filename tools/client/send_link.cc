@@ -6,6 +6,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "windhover/tools/client/answers.h"
+#include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/error.h"
 
 namespace windhover {
@@ -20,7 +22,40 @@ void SendLink::mend(Status status) {
                       status == Status::kTimeout || status == Status::kUnavailable ||
                       status == Status::kWindowFull || status == Status::kLogFull;
   if (!broken) give_up(fmt::format("{} ({})", client_.error_text(), to_string(status)));
+  if (status == Status::kTimeout && wait_while_held_up()) return;
   connect_again();
+}
+
+// Without an answer for as long as a server may take. One that cannot take rows, and knows why, has
+// them taken as soon as it can: it is neither left nor given up. False: none of this, or the
+// connection has broken.
+bool SendLink::wait_while_held_up() {
+  std::string told;
+  while (client_.connected()) {
+    const std::string why = why_held_up();
+    // What has held it up may just be over.
+    if (why.empty() && told.empty()) return false;
+    if (!why.empty() && why != told) note(why);
+    told = why;
+    const Status status = client_.wait_acknowledged();
+    if (status != Status::kTimeout) return ok(status);
+  }
+  return false;
+}
+
+// As the server says over another connection; empty: it does not answer, or nothing is the matter.
+std::string SendLink::why_held_up() const {
+  Client asker;
+  v1::StatusResult status;
+  ClientOptions options = options_.connection;
+  options.resend = false;
+  if (!ok(asker.connect(options_.address, options)) || !ok(asker.status(status))) return "";
+  if (const std::string text = waiting_text(status.durable()); !text.empty()) return text;
+  if (status.durable().recovering_through() > 0) {
+    return "the server is coming back: it takes rows when it has learned what it had";
+  }
+  return is_paused(asker) ? "the model is paused: its rows wait until `windhover model resume`"
+                          : "";
 }
 
 void SendLink::connect_again() {
@@ -39,7 +74,9 @@ void SendLink::connect_again() {
     if (client_.totals().histories > before.histories) note_restart(before);
     if (again_) return;
     // Rows that are unknown are counted as such.
-    if (ok(client_.wait_acknowledged()) || client_.connected()) return;
+    const Status acknowledged = client_.wait_acknowledged();
+    if (ok(acknowledged)) return;
+    if (acknowledged == Status::kTimeout ? wait_while_held_up() : client_.connected()) return;
     if (std::chrono::steady_clock::now() >= until) {
       give_up(fmt::format("the connection is lost again and again: {}", client_.error_text()));
     }

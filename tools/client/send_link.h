@@ -29,8 +29,8 @@ class SendLink {
   void begin_again() { again_ = false; }
 
   // Does one thing over the connection; when that breaks, connects again, and the client sends
-  // again what was not acknowledged. The thing itself is not repeated. RunError when the server
-  // stays away.
+  // again what was not acknowledged. The thing itself is not repeated. A server that takes no rows
+  // and says why is waited for as long as it says so. RunError when it stays away.
   void carry_through(const auto& action) {
     const Status status = action(client_);
     if (!ok(status)) mend(status);
@@ -44,6 +44,8 @@ class SendLink {
 
  private:
   void mend(Status broken);
+  bool wait_while_held_up();
+  std::string why_held_up() const;
   void connect_again();
   void make_good(const MissingRows& missing);
   void note_restart(const ObserveTotals& before) const;
