@@ -223,6 +223,16 @@ TEST_F(PosixFolderTest, FollowsNoLink) {
   EXPECT_EQ(folder.open_file("a", OpenFile::kRead), -ELOOP);
 }
 
+// Opening one for reading would wait for whoever opens it for writing.
+TEST_F(PosixFolderTest, DoesNotWaitAtAPipe) {
+  PosixFolder folder = PosixFolder::open(path_.c_str(), true).value();
+  ASSERT_EQ(::mkfifo((path_ + "/a").c_str(), 0600), 0);
+  File file = File::open(folder, "a", OpenFile::kRead, "").value();
+  EXPECT_EQ(file.size().value(), 0U);
+  std::vector<std::byte> byte(1);
+  EXPECT_NE(file.read(0, byte), Status::kOk);
+}
+
 TEST_F(PosixFolderTest, ListsManyFiles) {
   PosixFolder folder = PosixFolder::open(path_.c_str(), true).value();
   std::set<std::string> made;
