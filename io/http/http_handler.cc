@@ -26,6 +26,24 @@ HttpAnswer wrong_method(std::string_view allow) {
   return answer;
 }
 
+// Elsewhere a model's name is passed over: else whoever asks for signs of life could find out which
+// there are.
+bool is_of_a_model(HttpNeeds needs) noexcept {
+  switch (needs) {
+    case HttpNeeds::kNothing:
+    case HttpNeeds::kSomewhere:
+    case HttpNeeds::kQueryEverywhere:
+    case HttpNeeds::kAdminEverywhere:
+      return false;
+    case HttpNeeds::kAnyRole:
+    case HttpNeeds::kObserve:
+    case HttpNeeds::kQuery:
+    case HttpNeeds::kAdmin:
+      break;
+  }
+  return true;
+}
+
 constexpr std::string_view kManualPath = "/docs";
 
 bool is_of_manual(std::string_view path) noexcept {
@@ -135,7 +153,7 @@ HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
     answer.asks_for_token = true;
     return answer;
   }
-  if (!find_model(request)) {
+  if (is_of_a_model(route.needs) && !find_model(request)) {
     return http_error(404, "there is no model of this name; /v1/models lists them");
   }
   if (may(request, route.needs)) {

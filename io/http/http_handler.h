@@ -90,7 +90,10 @@ class HttpHandler {
   HttpAnswer metrics(const HttpRequest& request);
   HttpAnswer health(const HttpRequest& request);
   HttpAnswer readiness(const HttpRequest& request);
-  std::string held_up() const;
+  // What keeps rows of senders out, model by model; empty: nothing does.
+  std::string held_up(const Credential& who) const;
+  // "NAME", or without a role on it "a model".
+  std::string name_for(const Credential& who, std::size_t model) const;
 
   const std::uint32_t connection_limit_;
   const std::span<const PageAsset> manual_;

@@ -1,6 +1,7 @@
 // Signs of life: whether it serves, whether its answers hold all rows, what holds senders up.
 #include <string>
 
+#include "windhover/io/access/access.h"
 #include "windhover/io/http/http_handler.h"
 
 namespace windhover {
@@ -47,15 +48,20 @@ HttpAnswer HttpHandler::health(const HttpRequest&) {
   return still.empty() ? fine("serving") : http_error(503, still);
 }
 
-// What keeps rows of senders out, model by model; empty: nothing does.
-std::string HttpHandler::held_up() const {
+std::string HttpHandler::name_for(const Credential& who, std::size_t model) const {
+  if (state_.access != nullptr && !state_.access->on_model(who, model).any()) return "a model";
+  return std::string(memory_.conversations->models[model].model->name());
+}
+
+std::string HttpHandler::held_up(const Credential& who) const {
   std::string text;
-  for (const ModelContext& context : memory_.conversations->models) {
-    if (context.model == nullptr) continue;
-    const Status why = context.model->log.obstacle();
+  const std::span<const ModelContext> models = memory_.conversations->models;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    if (models[i].model == nullptr) continue;
+    const Status why = models[i].model->log.obstacle();
     if (ok(why)) continue;
     if (!text.empty()) text += "; ";
-    text += "senders to " + std::string(context.model->name()) + " wait: ";
+    text += "senders to " + name_for(who, i) + " wait: ";
     text += why == Status::kLogFull
                 ? "its log is full until a checkpoint lets old rows go"
                 : std::string("its log cannot be written (") + to_string(why) + ')';
@@ -65,7 +71,7 @@ std::string HttpHandler::held_up() const {
 
 // There always is a snapshot: at first the prior's. A log that does not go on holds up senders
 // alone: questions are answered as before, so it is said, and the server is not taken out of use.
-HttpAnswer HttpHandler::readiness(const HttpRequest&) {
+HttpAnswer HttpHandler::readiness(const HttpRequest& request) {
   if (stopping_.load(std::memory_order_relaxed)) {
     return http_error(503, "the server is stopping");
   }
@@ -76,11 +82,10 @@ HttpAnswer HttpHandler::readiness(const HttpRequest&) {
     (void)memory_.readers[i]->provenance(provenance);
     if (provenance.recovery_target == 0) continue;
     recovering += recovering.empty() ? "recovering: " : "; ";
-    recovering += std::string(memory_.conversations->models[i].model->name()) + " has " +
-                  std::to_string(provenance.sequence) + " of " +
-                  std::to_string(provenance.recovery_target) + " rows in its answer";
+    recovering += name_for(request.who, i) + " has " + std::to_string(provenance.sequence) +
+                  " of " + std::to_string(provenance.recovery_target) + " rows in its answer";
   }
-  return recovering.empty() ? fine("ready", held_up()) : http_error(503, recovering);
+  return recovering.empty() ? fine("ready", held_up(request.who)) : http_error(503, recovering);
 }
 
 }  // namespace windhover

@@ -224,6 +224,24 @@ std::string bearer(const std::string& name) {
   return "Authorization: Bearer " + name + "-token\r\n";
 }
 
+// Signs of life are for everybody, models' names for those who may speak of them.
+TEST(Rights, SignsOfLifeTellAStrangerOfNoModel) {
+  const std::string file = write_identities("signs", token_line("reader", "query"));
+  TestServer server(http_with(file), http_engine());
+  testing::HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http().port));
+  const std::string name(server.server().models().name(0));
+  for (const std::string path : {"/healthz", "/readyz"}) {
+    for (const std::string& model : {name, std::string("none")}) {
+      EXPECT_EQ(peer.get(path + "?model=" + model).status, 200) << path << " " << model;
+    }
+  }
+  server.engine().progress().set_recovery_target(10);
+  const std::string untold = peer.get("/readyz").body;
+  EXPECT_NE(untold.find("recovering: a model has 0 of 10 rows"), std::string::npos) << untold;
+  const std::string told = peer.get("/readyz", bearer("reader")).body;
+  EXPECT_NE(told.find("recovering: " + name + " has 0 of 10 rows"), std::string::npos) << told;
+}
+
 TEST(Rights, HttpAsksForTheSameTokens) {
   const std::string file =
       write_identities("http", token_line("feeder", "observe") + token_line("reader", "query") +
