@@ -2,7 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <cstdint>
+
+#include "windhover/io/operator_place.h"
 
 namespace windhover {
 
@@ -12,6 +17,31 @@ void reserve_descriptors(std::size_t more) noexcept {
   const int last = ::fcntl(first_free, F_DUPFD_CLOEXEC, first_free + static_cast<int>(more));
   if (last >= 0) ::close(last);
   ::close(first_free);
+}
+
+std::size_t descriptor_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur;
+}
+
+void raise_descriptor_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::size_t most_descriptors(const ServerConfig& config, std::size_t models) noexcept {
+  constexpr std::size_t kOthers = 64;  // listeners, timers, files of the host
+  constexpr std::size_t kHttpLink = 2;
+  constexpr std::size_t kFolder = 6;  // folder, lock, a checkpoint, its folder once more, two wakes
+  std::size_t of_model = kHttpLink;
+  if (config.durable.enabled()) of_model += kFolder;
+  if (config.durable.enabled() && config.durable.log)
+    of_model += config.durable.log_options.segments();
+  const std::size_t sessions = config.max_sessions + kOperatorSessions;
+  return 2 * sessions + config.http.max_connections + models * of_model + kOthers;
 }
 
 }  // namespace windhover

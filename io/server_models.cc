@@ -1,8 +1,10 @@
 // Models that come and go while a server serves.
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <new>
 
+#include "windhover/io/descriptors.h"
 #include "windhover/io/server_impl.h"
 
 namespace windhover {
@@ -39,6 +41,14 @@ Result<std::size_t> place_for(ServerImpl& server, std::string_view name, const E
                  std::numeric_limits<double>::quiet_NaN()};
   }
   if (instead_of) return *instead_of;
+  const auto served = static_cast<std::size_t>(
+      std::ranges::count_if(layout.models, [](const ModelPlace& m) { return m.store != nullptr; }));
+  if (most_descriptors(whole_config(server), served + 1) > descriptor_limit()) {
+    return Error{Status::kUnavailable,
+                 "with one more model, connections and logs may need more open files than the "
+                 "process may have (ulimit -n, LimitNOFILE)",
+                 static_cast<double>(descriptor_limit())};
+  }
   for (std::size_t place = layout.first_models; place < layout.models.size(); ++place) {
     if (layout.models[place].store == nullptr) return place;
   }

@@ -1,6 +1,8 @@
 // Models that come and go, of a server that nobody has started.
 #include "windhover/io/server_models.h"
 
+#include <sys/resource.h>
+
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "windhover/io/descriptors.h"
 #include "windhover/tests/io/growing_models.h"
 
 namespace windhover::testing::server_models_test {
@@ -99,6 +102,37 @@ TEST_F(ServerModelsTest, EachThatComesHasAPlaceOfItsOwnUntilThereIsNone) {
   EXPECT_EQ(models().name(1), "");
   EXPECT_EQ(come("fourth"), 1U);
   EXPECT_EQ(models().name(2), "third");
+}
+
+// A log and a connection would find none left when they need one.
+TEST_F(ServerModelsTest, NoneComesThatMayNeedMoreOpenFilesThanThereMayBe) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit few = before;
+  few.rlim_cur = most_descriptors(config_, 2) - 1;
+  ASSERT_LE(few.rlim_cur, before.rlim_cur);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  EXPECT_EQ(descriptor_limit(), few.rlim_cur);
+  const Result<bool> possible = models().check("second", small_engine(), {});
+  EXPECT_EQ(status_of_add("second"), Status::kUnavailable);
+  if (before.rlim_max == before.rlim_cur) {
+    raise_descriptor_limit();
+    EXPECT_EQ(descriptor_limit(), before.rlim_cur);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(possible.ok());
+  EXPECT_EQ(possible.error().number, static_cast<double>(few.rlim_cur));
+  EXPECT_EQ(come("second"), 1U);
+}
+
+TEST(MostDescriptors, OfModelsWithALogThereAreThoseOfItsSegments) {
+  ServerConfig config = small_server();
+  const std::size_t connections = most_descriptors(config, 0);
+  EXPECT_GE(connections, 2 * config.max_sessions);
+  config.durable.folder = "data";
+  config.durable.log_options = {.bytes = 7 << 20, .segment_bytes = 1 << 20};
+  EXPECT_EQ(most_descriptors(config, 0), connections);
+  EXPECT_GE(most_descriptors(config, 3), connections + 3 * 7);
 }
 
 TEST_F(ServerModelsTest, WhileOneIsReadyAndNotLetInNoOtherComes) {

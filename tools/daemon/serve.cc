@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "windhover/io/descriptors.h"
 #include "windhover/io/server.h"
 #include "windhover/io/tls/tls_memory.h"
 #include "windhover/platform/arena.h"
@@ -76,7 +77,9 @@ void write_line(const std::string& line) {
   std::string text = error.sentence;
   if (why != 0) text += fmt::format(": {}", std::strerror(why));
   if (why == EADDRINUSE) {
-    text += "; stop the process that has it, or give another (port 0: any free one)";
+    const bool path = text.find("unix_path") != std::string::npos;
+    text += path ? "; stop the process that has it, remove the file where none has, or give another"
+                 : "; stop the process that has it, or give another (port 0: any free one)";
   }
   throw RunError(text);
 }
@@ -101,6 +104,15 @@ void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
              thread);
   std::fflush(nullptr);
   ::_exit(kStalledExitCode);
+}
+
+// Who connects then waits, and checkpoints fail.
+void warn_of_few_descriptors(const DaemonModels& models, DaemonLog& log) {
+  const std::size_t most = most_descriptors(models.common().server(), models.all().size());
+  if (most <= descriptor_limit()) return;
+  warn(log, fmt::format("connections and logs may need {} open files, and the process may have {}: "
+                        "raise the limit (ulimit -n, LimitNOFILE)",
+                        most, descriptor_limit()));
 }
 
 struct Block {
@@ -208,6 +220,8 @@ void serve(const DaemonModels& models, const std::string& file) {
   log_start(log, models, file, WINDHOVER_VERSION);
   for (const std::string& text : put_right) warn(log, text);
   take_memory_for_tls(config, process);
+  raise_descriptor_limit();
+  warn_of_few_descriptors(models, log);
   Block block(models);
   if (!block.locked) {
     warn(log,
