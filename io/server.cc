@@ -11,14 +11,6 @@
 namespace windhover {
 namespace {
 
-// Descriptors for connections, and for those between HTTP and the observe endpoint; the rest are
-// files.
-std::size_t most_descriptors(const ServerLayout& layout, const ServerConfig& config) noexcept {
-  constexpr std::size_t kOthers = 64;
-  const std::size_t sessions = config.max_sessions + kOperatorSessions;
-  return 2 * sessions + config.http.max_connections + 2 * layout.models.size() + kOthers;
-}
-
 ServedEndpoint stand_of(const ServerState::PerEndpoint& state, std::uint16_t port,
                         const Thread& thread) noexcept {
   return {.port = port,
@@ -93,7 +85,8 @@ Result<bool> Server::open() noexcept {
     for (const ModelPlace& model : impl_->layout.models) {
       if (model.served.engine != nullptr) model.served.engine->tell_start();
     }
-    reserve_descriptors(most_descriptors(impl_->layout, impl_->config));
+    // Of connections, and of those between HTTP and the observe endpoint; files are open by now.
+    reserve_descriptors(most_descriptors(impl_->config, impl_->layout.models.size()));
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;
     Result<bool> query = impl_->query.open(impl_->config, impl_->config.query);
@@ -129,6 +122,8 @@ Result<std::size_t> Server::reload() noexcept {
 }
 
 bool Server::asks_who() const noexcept { return impl_->layout.access.has_file(); }
+
+CertificateDates Server::certificate() const noexcept { return impl_->tls.certificate(); }
 
 void Server::run_observe() noexcept { ServerImpl::run_observe(impl_.get()); }
 void Server::run_query() noexcept { ServerImpl::run_query(impl_.get()); }

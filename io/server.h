@@ -32,6 +32,7 @@
 #include "windhover/io/server_config.h"
 #include "windhover/io/server_keeping.h"
 #include "windhover/io/server_models.h"
+#include "windhover/io/tls/certificate_dates.h"
 #include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/counters.h"
@@ -105,6 +106,8 @@ class Server {
   Result<std::size_t> reload() noexcept;
   // Whether there is such a file.
   bool asks_who() const noexcept;
+  // When the certificate is good that new connections get; any thread. Unknown without TLS.
+  CertificateDates certificate() const noexcept;
 
   // Its models, and what it keeps of them on disk.
   ServerModels& models() noexcept;

@@ -167,6 +167,11 @@ void add_server(MetricsWriter& text, const ServerMetrics& m) {
     add_one(text, "windhover_tls_memory_touched_bytes", "Of it, what was ever in use.",
             static_cast<double>(tls->capacity() - tls->untouched()));
   }
+  if (m.certificate_until_seconds != 0) {
+    add_one(text, "windhover_tls_certificate_expiry_timestamp_seconds",
+            "When the certificate that new connections get expires, since 1970.",
+            m.certificate_until_seconds);
+  }
   add_one(text, "windhover_stopping", "1 once the server was asked to stop.",
           m.stopping ? 1.0 : 0.0);
   text.family(MetricType::kGauge, "windhover_sessions", "Connections open now.");

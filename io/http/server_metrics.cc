@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "windhover/io/tls/tls_context.h"
 #include "windhover/platform/memory.h"
 
 namespace windhover {
@@ -72,6 +73,9 @@ ServerMetrics server_metrics(ServerState& state, HttpMemory& memory) {
   metrics.uptime_seconds = to_seconds(state.clock->now_ns() - state.started_ns);
   metrics.block_bytes = state.footprint_bytes;
   metrics.resident_bytes = resident_bytes();
+  if (state.tls != nullptr) {
+    metrics.certificate_until_seconds = static_cast<double>(state.tls->certificate().until_s);
+  }
   metrics.session_limit = state.limits.max_sessions;
   for (std::size_t i = 0; i < metrics.sessions.size(); ++i) {
     ServerState::PerEndpoint& endpoint = state.of(static_cast<EndpointKind>(i));

@@ -79,6 +79,7 @@ struct ServerMetrics {
   LatencyMetrics http_latency;  // questions in JSON
   std::array<bool, Watchdog::kParts> stalled{};
   bool stopping = false;
+  double certificate_until_seconds = 0;  // since 1970; 0: unknown, or without TLS
   CounterValues<IoCounter> io_counters{};
   CounterValues<HttpCounter> http_counters{};
   std::vector<ModelMetrics> models;

@@ -12,7 +12,30 @@
 
 namespace windhover {
 
+namespace {
+
+// OpenSSL's own type for a moment has no other way to a number that holds beyond 2038.
+std::int64_t seconds_since_1970(const ASN1_TIME* time) noexcept {
+  ASN1_TIME* const epoch = ASN1_TIME_set(nullptr, 0);
+  int days = 0;
+  int seconds = 0;
+  const bool known =
+      epoch != nullptr && time != nullptr && ASN1_TIME_diff(&days, &seconds, epoch, time) == 1;
+  ASN1_TIME_free(epoch);
+  ERR_clear_error();
+  return known ? std::int64_t{days} * 86'400 + seconds : 0;
+}
+
+}  // namespace
+
 TlsSettings::~TlsSettings() { SSL_CTX_free(context_); }
+
+CertificateDates TlsSettings::dates() const noexcept {
+  const X509* const own = context_ != nullptr ? SSL_CTX_get0_certificate(context_) : nullptr;
+  if (own == nullptr) return {};
+  return {seconds_since_1970(X509_get0_notBefore(own)),
+          seconds_since_1970(X509_get0_notAfter(own))};
+}
 
 Error TlsContext::failed(std::string_view file, const char* what) noexcept {
   const std::size_t shown = std::min<std::size_t>(file.size(), 300);
@@ -57,8 +80,15 @@ Result<bool> TlsContext::read(const TlsConfig& config, TlsSettings& settings) no
 }
 
 void TlsContext::use(TlsSettings settings) noexcept {
+  const CertificateDates dates = settings.dates();
   const std::lock_guard lock(mutex_);
   settings_ = std::move(settings);
+  dates_ = dates;
+}
+
+CertificateDates TlsContext::certificate() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return dates_;
 }
 
 ssl_st* TlsContext::new_connection() const noexcept {

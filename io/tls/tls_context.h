@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "windhover/io/tls/certificate_dates.h"
 #include "windhover/io/tls/tls_config.h"
 #include "windhover/platform/result.h"
 
@@ -28,6 +29,8 @@ class TlsSettings {
   ~TlsSettings();
 
   ssl_ctx_st* get() const noexcept { return context_; }
+  // Of the server's own certificate, not of those that it stands on.
+  CertificateDates dates() const noexcept;
 
  private:
   ssl_ctx_st* context_ = nullptr;
@@ -43,6 +46,9 @@ class TlsContext {
   // New connections have these from now on; those that there are keep theirs.
   void use(TlsSettings settings) noexcept;
 
+  // Of the certificate that new connections get. Any thread.
+  CertificateDates certificate() const noexcept;
+
   // For a connection that was accepted; null: OpenSSL has no memory for it. Any thread.
   ssl_st* new_connection() const noexcept;
 
@@ -51,6 +57,7 @@ class TlsContext {
 
   mutable std::mutex mutex_;
   TlsSettings settings_;
+  CertificateDates dates_;
   std::array<char, 512> sentence_{};
 };
 

@@ -30,6 +30,7 @@ Watcher::Watcher(const Watched& watched, const WatchdogOptions& options, DaemonL
       last_ns_(started_ns_),
       folder_(watched.folder),
       counts_(watched.server.counters(), log),
+      certificate_(log),
       stalls_(log, options.timeout, beats()) {
   for (std::size_t i = 0; i < watched.engines.size(); ++i) add(*watched.engines[i], i);
 }
@@ -112,6 +113,7 @@ void Watcher::look() noexcept {
   }
   tell();
   counts_.look(last_ns_);
+  certificate_.look(server_.certificate(), clock_.wall_ns());
   look_at_log();
 }
 
@@ -168,8 +170,14 @@ std::uint64_t Watcher::rows() const noexcept {
 
 void Watcher::tell() noexcept {
   const auto good = std::ranges::count(models_, PosteriorStatus::kOk, &WatchedModel::last);
-  std::array<char, 160> text;
+  std::array<char, 200> text;
   char* end = text.data();
+  for (const WatchedModel& model : models_) {
+    const Status obstacle = server_.kept().log(model.place).obstacle();
+    if (ok(obstacle)) continue;
+    end = fmt::format_to_n(end, 50, "senders wait ({}); ", to_string(obstacle)).out;
+    break;
+  }
   if (models_.size() == 1) {
     end = fmt::format_to_n(end, 40, "{}", to_string(models_.front().last)).out;
   } else {

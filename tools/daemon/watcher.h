@@ -19,6 +19,7 @@
 #include "windhover/platform/clock.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/daemon/answer_choice.h"
+#include "windhover/tools/daemon/certificate_report.h"
 #include "windhover/tools/daemon/count_report.h"
 #include "windhover/tools/daemon/daemon_log.h"
 #include "windhover/tools/daemon/keeping_report.h"
@@ -102,6 +103,7 @@ class Watcher {
   std::list<WatchedModel> models_;
   std::vector<ParameterSummary> parameters_;  // scratch for the largest
   CountReport counts_;
+  CertificateReport certificate_;
   Stalls stalls_;
   std::uint64_t dropped_ = 0;
   int signal_ = 0;

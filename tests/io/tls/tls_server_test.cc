@@ -170,6 +170,8 @@ TEST(Tls, NewCertificateIsForNewConnections) {
   const Authority authority;
   TestServer server(authority.config());
   const std::string address = tls(server.query_address());
+  const CertificateDates dates = server.server().certificate();
+  EXPECT_EQ(dates.until_s - dates.from_s, 2 * 86'400);
   Client old;
   ASSERT_EQ(old.connect(address, authority.options()), Status::kOk);
   Provenance provenance;
@@ -177,15 +179,18 @@ TEST(Tls, NewCertificateIsForNewConnections) {
   // A key that does not fit changes nothing.
   const TestCertificate root("second-authority", "", nullptr);
   { const TestCertificate unfit("server", "IP:127.0.0.1", &root); }
-  const TestCertificate other("other", "IP:127.0.0.1", &root);
+  const TestCertificate other("other", "IP:127.0.0.1", &root, 3 * 86'400);
   std::rename(other.key().c_str(), authority.server.key().c_str());
   const auto refused = server.server().reload();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(std::string(refused.error().sentence).find(authority.server.key()), 0U);
+  EXPECT_EQ(server.server().certificate(), dates);
   Client again;
   ASSERT_EQ(again.connect(address, authority.options()), Status::kOk) << again.error_text();
   std::rename(other.certificate().c_str(), authority.server.certificate().c_str());
   ASSERT_TRUE(server.server().reload().ok());
+  const CertificateDates new_dates = server.server().certificate();
+  EXPECT_EQ(new_dates.until_s - new_dates.from_s, 4 * 86'400);
   EXPECT_EQ(old.posterior(parameters, provenance), Status::kOk);
   EXPECT_EQ(again.connect(address, authority.options()), Status::kNotPermitted);
   ClientOptions second = authority.options();
@@ -235,6 +240,11 @@ TEST(Tls, HttpSpeaksItWithTheSameCertificate) {
   const testing::HttpResponse metrics = peer.get("/metrics");
   EXPECT_EQ(metrics.status, 200);
   EXPECT_GT(metrics.body.size(), 16'384U);  // more than a record
+  const std::string gauge = "\nwindhover_tls_certificate_expiry_timestamp_seconds ";
+  const std::size_t found = metrics.body.find(gauge);
+  ASSERT_NE(found, std::string::npos);
+  EXPECT_EQ(std::stod(metrics.body.substr(found + gauge.size())),
+            static_cast<double>(server.server().certificate().until_s));
   const std::string json = "Content-Type: application/json\r\n";
   for (int i = 0; i < 5; ++i) {
     const testing::HttpResponse rows = peer.ask(

@@ -1,0 +1,42 @@
+#include "windhover/tools/daemon/certificate_report.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "windhover/tests/tools/recorded_log.h"
+
+namespace windhover::certificate_report_test {
+
+using testing::kSecond;
+using testing::RecordedLog;
+using Lines = std::vector<std::string>;
+
+constexpr std::int64_t kDay = 86'400;
+
+TEST(CertificateReport, TellsOfOneThatIsTakenUpAndWhenItsTimeComes) {
+  RecordedLog recorded("certificate.log");
+  CertificateReport report(recorded.log());
+  report.look({}, 5 * kSecond);
+  EXPECT_EQ(recorded.lines(), Lines{}) << "there is none";
+  const CertificateDates dates{100 * kDay, 130 * kDay};
+  const auto lines_at = [&](std::int64_t seconds) {
+    report.look(dates, seconds * kSecond);
+    report.look(dates, seconds * kSecond + 1);
+    return recorded.lines();
+  };
+  EXPECT_EQ(lines_at(100 * kDay - 7'200), Lines{"error certificate_not_valid_yet hours_left=2"});
+  EXPECT_EQ(lines_at(100 * kDay), Lines{"info certificate days_left=30"});
+  EXPECT_EQ(lines_at(116 * kDay), Lines{});
+  EXPECT_EQ(lines_at(116 * kDay + 1), Lines{"warning certificate_expires_soon hours_left=335"});
+  EXPECT_EQ(lines_at(130 * kDay), Lines{});
+  EXPECT_EQ(lines_at(130 * kDay + 3'601), Lines{"error certificate_expired hours_ago=1"});
+  // Another one in its place, as good as the first.
+  report.look({100 * kDay, 200 * kDay}, 131 * kDay * kSecond);
+  EXPECT_EQ(recorded.lines(), Lines{"info certificate days_left=69"});
+  report.look({100 * kDay, 201 * kDay}, 131 * kDay * kSecond);
+  EXPECT_EQ(recorded.lines(), Lines{"info certificate days_left=70"});
+}
+
+}  // namespace windhover::certificate_report_test

@@ -1,0 +1,49 @@
+#include "windhover/tools/daemon/certificate_report.h"
+
+namespace windhover {
+namespace {
+
+constexpr std::int64_t kDay = 86'400;
+constexpr std::int64_t kSoon = 14 * kDay;
+
+std::int64_t seconds_of(std::int64_t wall_ns) noexcept { return wall_ns / 1'000'000'000; }
+
+}  // namespace
+
+CertificateState state_of(const CertificateDates& dates, std::int64_t wall_ns) noexcept {
+  if (!dates.known()) return CertificateState::kUnknown;
+  const std::int64_t now = seconds_of(wall_ns);
+  if (now > dates.until_s) return CertificateState::kExpired;
+  if (now < dates.from_s) return CertificateState::kNotYet;
+  return dates.until_s - now < kSoon ? CertificateState::kExpiresSoon : CertificateState::kGood;
+}
+
+void CertificateReport::look(const CertificateDates& dates, std::int64_t wall_ns) noexcept {
+  const CertificateState state = state_of(dates, wall_ns);
+  if (state == state_ && dates == dates_) return;
+  state_ = state;
+  dates_ = dates;
+  const std::int64_t now = seconds_of(wall_ns);
+  switch (state) {
+    case CertificateState::kUnknown:
+      break;
+    case CertificateState::kGood:
+      log_.write(
+          log_.line(LogLevel::kInfo, "certificate").add("days_left", (dates.until_s - now) / kDay));
+      break;
+    case CertificateState::kExpiresSoon:
+      log_.write(log_.line(LogLevel::kWarning, "certificate_expires_soon")
+                     .add("hours_left", (dates.until_s - now) / 3600));
+      break;
+    case CertificateState::kExpired:
+      log_.write(log_.line(LogLevel::kError, "certificate_expired")
+                     .add("hours_ago", (now - dates.until_s) / 3600));
+      break;
+    case CertificateState::kNotYet:
+      log_.write(log_.line(LogLevel::kError, "certificate_not_valid_yet")
+                     .add("hours_left", (dates.from_s - now) / 3600));
+      break;
+  }
+}
+
+}  // namespace windhover
