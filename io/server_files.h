@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "windhover/io/server_config.h"
+#include "windhover/io/tls/certificate_dates.h"
 
 namespace windhover {
 
@@ -14,6 +15,9 @@ namespace windhover {
 // nothing is wrong, otherwise "FILE: what" or "FILE:LINE: what". `models`: their names; "" of an
 // only one. Allocates. REQUIRES: check(config, ...) is ok.
 std::string wrong_with_files(const ServerConfig& config, std::span<const std::string_view> models);
+
+// Of the certificate in its file; unknown without TLS, or where it cannot be read.
+CertificateDates certificate_dates(const ServerConfig& config);
 
 }  // namespace windhover
 

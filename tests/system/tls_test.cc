@@ -127,5 +127,29 @@ TEST(TlsDaemon, CommandsSpeakIt) {
   EXPECT_EQ(run.exit_code, 1);
 }
 
+// It is taken up, as the clock that judges it may be wrong.
+TEST(TlsDaemon, ACertificateThatClientsRefuseIsToldOf) {
+  const TestCertificate root("old-authority", "", nullptr);
+  const TestCertificate old("expired", "IP:127.0.0.1", &root, -7'000);
+  const std::vector<std::string> files = {"--server.tls.certificate", old.certificate(),
+                                          "--server.tls.key", old.key()};
+  std::vector<std::string> check = {"--check-config", "--model.features", "1"};
+  check.insert(check.end(), files.begin(), files.end());
+  const testing::ProgramRun run = run_program(WINDHOVER_DAEMON, check);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.error, old.certificate() + ": the certificate has expired\n");
+  testing::LiveDaemon daemon("expired", files);
+  ASSERT_TRUE(daemon.ready()) << daemon.error();
+  ASSERT_TRUE(daemon.logs("certificate_expired"));
+  // Another one in its place.
+  const TestCertificate good("good", "IP:127.0.0.1", &root, 30 * 86'400);
+  std::rename(good.key().c_str(), old.key().c_str());
+  std::rename(good.certificate().c_str(), old.certificate().c_str());
+  ::kill(daemon.pid(), SIGHUP);
+  ASSERT_TRUE(daemon.logs("certificate"));
+  EXPECT_GE(daemon.events("certificate").at(0).at("days_left"), 28);
+  EXPECT_EQ(daemon.stop(), 0);
+}
+
 }  // namespace tls_test
 }  // namespace windhover

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "windhover/io/server_files.h"
+#include "windhover/platform/clock.h"
 #include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/run_program.h"
+#include "windhover/tools/daemon/certificate_report.h"
 #include "windhover/tools/daemon/daemon_models.h"
 #include "windhover/tools/daemon/serve.h"
 #include "windhover/tools/error.h"
@@ -34,6 +36,16 @@ void read(const CommandLine& line, DaemonConfig& config) {
   for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
 }
 
+// Tells of a certificate that a start accepts and clients refuse.
+void tell_of_certificate(const ServerConfig& config) {
+  const CertificateState state = state_of(certificate_dates(config), RealClock().wall_ns());
+  const char* const what = state == CertificateState::kExpired       ? "has expired"
+                           : state == CertificateState::kNotYet      ? "is not valid yet"
+                           : state == CertificateState::kExpiresSoon ? "expires within two weeks"
+                                                                     : nullptr;
+  if (what != nullptr) fmt::print(stderr, "{}: the certificate {}\n", config.tls.certificate, what);
+}
+
 // Checks for editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before
 // it; an error in a certificate, key or identities file begins with that file, and its line.
 int check_config(const CommandLine& line) {
@@ -43,6 +55,7 @@ int check_config(const CommandLine& line) {
     for (const DaemonModels::Model& model : models.all()) names.push_back(model.name);
     const std::string wrong = wrong_with_files(models.common().server(), names);
     if (!wrong.empty()) throw UserError(wrong);
+    tell_of_certificate(models.common().server());
     fmt::print("ok block={} bytes\n", models.block_bytes());
     return 0;
   } catch (const UserError& error) {
