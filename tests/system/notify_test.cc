@@ -96,6 +96,34 @@ TEST(Notify, SaysWhatTheDaemonDoes) {
   EXPECT_EQ(manager.count("WATCHDOG=1"), 0U) << "nobody asked";
 }
 
+// The line that `systemctl status` shows.
+TEST(Notify, StatusBeginsWithSendersThatWait) {
+  Manager manager("held-up-manager");
+  const std::string folder = testing::temporary_path("held-up-daemon");
+  LiveDaemon daemon("held-up",
+                    {"--data.folder", folder, "--data.log_bytes", "1392640", "--data.segment_bytes",
+                     "278528", "--data.commit_bytes", "139264"},
+                    manager.variables());
+  ASSERT_TRUE(daemon.ready()) << daemon.error();
+  std::filesystem::create_directory(folder + "/checkpoint.new");
+  Client client;
+  ClientOptions options;
+  options.reply_timeout = std::chrono::milliseconds(500);
+  ASSERT_EQ(client.connect(daemon.observe(), options), Status::kOk) << client.error_text();
+  const std::vector<double> x(1'000, 1.0);
+  // However often the disk takes longer than the client waits.
+  for (int i = 0; i < 1'000 && daemon.events("log_full").empty(); ++i) {
+    (void)client.observe({x, x, {}, {}});
+  }
+  EXPECT_TRUE(manager.hears("STATUS=senders wait (log_full); "));
+  EXPECT_TRUE(daemon.logs("log_full"));
+  manager.forget();  // it says what has changed
+  std::filesystem::remove(folder + "/checkpoint.new");
+  EXPECT_TRUE(daemon.logs("log_has_room"));
+  EXPECT_TRUE(testing::comes_true(
+      [&] { return manager.count("STATUS=") > manager.count("STATUS=senders wait"); }));
+}
+
 TEST(Notify, FeedsTheWatchdogWhileAllThreadsTurn) {
   Manager manager("fed_manager");
   LiveDaemon daemon("fed", {}, manager.variables("400000"));

@@ -47,6 +47,21 @@ TEST(KeptFolder, SaysWhatIsNone) {
       says(refusal_of([&] { KeptFolder folder(other + "/checkpoint-1"); }), "Not a directory"));
 }
 
+TEST(KeptFolder, OfSeveralModelsSaysWhichOnesThereAre) {
+  const std::string several = temporary_path("several");
+  std::filesystem::create_directory(several);
+  const auto refusal = [&] { return refusal_of([&] { KeptFolder folder(several); }); };
+  for (const char* model : {"price", "clicks", "empty"}) {
+    std::filesystem::create_directory(several + "/" + model);
+  }
+  EXPECT_TRUE(says(refusal(), "is no data folder of windhoverd"));
+  for (const char* model : {"price", "clicks"}) {
+    std::filesystem::copy_file(history() + "/identity", several + "/" + model + "/identity");
+  }
+  EXPECT_EQ(refusal(), several + " holds the folders of a daemon's models: give one of them, " +
+                           several + "/clicks, " + several + "/price");
+}
+
 TEST(KeptFolder, CheckpointsAndWhatTheyHold) {
   KeptFolder folder(history());
   const std::vector<std::uint64_t> numbers = folder.checkpoints();

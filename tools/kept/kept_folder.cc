@@ -1,10 +1,12 @@
 #include "windhover/tools/kept/kept_folder.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "windhover/io/durable/error_text.h"
@@ -54,12 +56,39 @@ Names names_in(PosixFolder& folder, const std::string& path) {
   return names;
 }
 
+bool holds_history(const Names& names) { return names.identity || !names.checkpoints.empty(); }
+
+// Folders of models in that of a daemon that serves several, as a sentence names them.
+std::string models_in(const std::string& path) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> found;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path, ignored)) {
+    const std::string model = entry.path().string();
+    if (entry.path().filename().string().starts_with('.')) continue;
+    Result<PosixFolder> folder = PosixFolder::open(model.c_str(), false);
+    Names names;
+    if (folder.ok() && folder.value().list(names) >= 0 && holds_history(names)) {
+      found.push_back(model);
+    }
+  }
+  std::ranges::sort(found);
+  if (found.size() <= kShown) return fmt::format("{}", fmt::join(found, ", "));
+  const std::size_t others = found.size() - kShown;
+  found.resize(kShown);
+  return fmt::format("{} or one of {} others", fmt::join(found, ", "), others);
+}
+
 }  // namespace
 
 KeptFolder::KeptFolder(const std::string& path)
     : path_(path), folder_(open_folder(path)), buffer_(kBufferBytes) {
   const Names names = names_in(folder_, path_);
-  if (names.identity || !names.checkpoints.empty()) return;
+  if (holds_history(names)) return;
+  if (const std::string models = models_in(path_); !models.empty()) {
+    throw UserError(fmt::format("{} holds the folders of a daemon's models: give one of them, {}",
+                                path_, models));
+  }
   throw UserError(fmt::format(
       "{} is no data folder of windhoverd: it holds neither a log nor checkpoints", path_));
 }
