@@ -12,6 +12,22 @@ std::int64_t to_ns(std::chrono::milliseconds time) noexcept {
   return std::chrono::nanoseconds(time).count();
 }
 
+// `obstacle`: what holds up senders.
+const char* why_not_acknowledged(Status obstacle) noexcept {
+  switch (obstacle) {
+    case Status::kOk:
+      return "no acknowledgement has come: the rows may be taken later, or not";
+    case Status::kLogFull:
+      return "no acknowledgement has come: the log is full until a checkpoint lets old rows go; "
+             "the "
+             "rows may be taken then, or not";
+    default:
+      return "no acknowledgement has come: the log cannot be written; the rows may be taken when "
+             "it "
+             "can, or not";
+  }
+}
+
 }  // namespace
 
 HttpConnection::HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler,
@@ -93,7 +109,7 @@ void HttpConnection::check_timeouts(std::int64_t now_ns) noexcept {
   if (state_ == State::kTurn) return turn_away();
   if (state_ != State::kWaiting) return abort();
   if (link_->forget(*this)) {
-    on_failure(504, "no acknowledgement has come: the rows may be taken later, or not");
+    on_failure(504, why_not_acknowledged(link_->obstacle()));
   } else {
     on_failure(503, "other rows wait to be taken: these were not");
   }

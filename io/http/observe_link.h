@@ -49,6 +49,11 @@ class ObserveLink {
   // The asker is told nothing any more. Whether its request may have reached the endpoint.
   bool forget(ObserveAsker& asker) noexcept;
 
+  // What holds up the model's senders; kOk: nothing, or there is no model.
+  Status obstacle() const noexcept {
+    return model_ != nullptr ? model_->log.obstacle() : Status::kOk;
+  }
+
   // Ends the connection, if there is one; who waits is told.
   void close() noexcept;
   // Speaks of this model from the next connection on. REQUIRES: close().

@@ -7,6 +7,7 @@
 
 #include "windhover/tests/io/durable/faulty_folder.h"
 #include "windhover/tests/io/durable/stream_on_disk.h"
+#include "windhover/tests/io/http/http_peer.h"
 
 namespace windhover::testing::server_full_log_test {
 namespace {
@@ -63,6 +64,42 @@ TEST(ServerFullLog, IsSaidWithWhySendersWaitUntilACheckpointEmptiesIt) {
   ServerLife life(small, exact_engine());
   ASSERT_TRUE(life.opens()) << life.error();
   ASSERT_TRUE(eventually([&] { return standing(life, 1).next() == next; }));
+}
+
+TEST(ServerFullLog, IsSaidToWhoSendsOverHttp) {
+  RecordingFolder disk;
+  FaultyFolder faulty(disk);
+  ServerConfig small = small_log_on_disk(&faulty);
+  small.durable.log_options.bytes = 5 * small.durable.log_options.segment_bytes;
+  small.http.listen.tcp_address = "127.0.0.1";
+  small.http.request_timeout = std::chrono::milliseconds(500);
+  EngineConfig engine = exact_engine();
+  engine.max_readers = kServerReaders + kHttpReaders;
+  engine.max_watchers = kServerWatchers + kHttpWatchers;
+  ServerLife life(small, engine);
+  ASSERT_TRUE(life.opens()) << life.error();
+  faulty.only("checkpoint");
+  faulty.fail(Call::kOpen, 0, EACCES, UINT32_MAX);
+  std::string x = "1,2,3";
+  std::string y = "1";
+  for (int i = 1; i < 20; ++i) {
+    x += ",1,2,3";
+    y += ",1";
+  }
+  const std::string rows = "{\"rows\":20,\"features_f64\":[" + x + "],\"targets_f64\":[" + y + "]}";
+  const auto send = [&] {
+    return HttpPeer("127.0.0.1:" + std::to_string(life.server().http().port))
+        .ask("POST", "/v1/observe", "Content-Type: application/json\r\n", rows);
+  };
+  HttpResponse response;
+  // Others may wait for a disk that is slow.
+  EXPECT_TRUE(eventually([&] {
+    response = send();
+    return response.body.find("the log is full until a checkpoint") != std::string::npos;
+  })) << response.body;
+  EXPECT_EQ(response.status, 504);
+  faulty.heal();
+  EXPECT_TRUE(eventually([&] { return send().status == 200; }));
 }
 
 }  // namespace
