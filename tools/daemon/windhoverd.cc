@@ -39,10 +39,9 @@ void read(const CommandLine& line, DaemonConfig& config) {
 // Tells of a certificate that a start accepts and clients refuse.
 void tell_of_certificate(const ServerConfig& config) {
   const CertificateState state = state_of(certificate_dates(config), RealClock().wall_ns());
-  const char* const what = state == CertificateState::kExpired       ? "has expired"
-                           : state == CertificateState::kNotYet      ? "is not valid yet"
-                           : state == CertificateState::kExpiresSoon ? "expires within two weeks"
-                                                                     : nullptr;
+  const char* what = nullptr;
+  if (state == CertificateState::kExpired) what = "has expired";
+  if (state == CertificateState::kNotYet) what = "is not valid yet";
   if (what != nullptr) fmt::print(stderr, "{}: the certificate {}\n", config.tls.certificate, what);
 }
 
