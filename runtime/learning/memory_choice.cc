@@ -81,13 +81,15 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
       normals_(arena.allocate<double>(std::size_t{count_} * draws_).data()) {
   std::uint64_t rows = config.window_size;
   for (std::uint32_t i = 0; i < levels_; ++i) {
-    memories_[count_ - levels_ + i] =
-        arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, true, kLevelRows[i]);
+    level_filters_[i] =
+        arena.make<LevelFilter>(arena, config, estimator, scratch_, rows, kLevelRows[i]);
+    posteriors_[count_ - levels_ + i] = &level_filters_[i]->posterior();
   }
   for (std::uint32_t i = 0; i < count_ - levels_; ++i, rows /= 2) {
     // The longest is a window, in which every row counts once.
     const bool as_many = i == 0 || spread_ == ForgettingSpread::kSampling;
     memories_[i] = arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, as_many);
+    posteriors_[i] = &memories_[i]->posterior();
   }
 }
 
@@ -104,7 +106,8 @@ std::uint64_t MemoryChoice::most_rows() const noexcept {
 void MemoryChoice::reset() noexcept {
   forget();
   evidence_.reset();
-  for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->reset();
+  for (MemoryFilter* memory : memories()) memory->reset();
+  for (LevelFilter* filter : level_filters()) filter->reset();
 }
 
 void MemoryChoice::start(const WindowCursor& cursor) noexcept {
@@ -115,7 +118,8 @@ void MemoryChoice::start(const WindowCursor& cursor) noexcept {
   weights_.reset();
   noise_.reset(count_);
   fill_normals();
-  for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->start(cursor.rows());
+  for (MemoryFilter* memory : memories()) memory->start(cursor.rows());
+  for (LevelFilter* filter : level_filters()) filter->start(cursor.rows());
 }
 
 bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::uint64_t head,
@@ -123,8 +127,8 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
   Model& model = *worker.model;
   first = std::max(first, head - std::min(head, most_rows()));
   const auto for_batches = [&](auto&& visit) {
-    for (std::uint64_t at = first; at < head; at += MemoryFilter::kMostRows) {
-      const std::uint64_t end = std::min<std::uint64_t>(head, at + MemoryFilter::kMostRows);
+    for (std::uint64_t at = first; at < head; at += FilteredPosterior::kMostRows) {
+      const std::uint64_t end = std::min<std::uint64_t>(head, at + FilteredPosterior::kMostRows);
       const RowBatch batch = cursor.between(at, end, worker.indices);
       visit(batch, weight_of(cursor.layout(), batch));
     }
@@ -137,7 +141,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
       compare_normal(batch, model, losses);
     } else {
       for (std::uint32_t i = 0; i < count_; ++i) {
-        losses[i] = estimator_.done().weight_ratio() * memories_[i]->loss(batch, weight, model);
+        losses[i] = estimator_.done().weight_ratio() * posteriors_[i]->loss(batch, weight, model);
       }
     }
     evidence_.add(std::span(losses).first<MemoryEvidence::kMost>());
@@ -146,16 +150,17 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
   if (normal()) noise_.end_take();
   evidence_.end_take();
   Numbers worth;
-  for (std::uint32_t i = 0; i < count_; ++i) worth[i] = memories_[i]->worth();
+  for (std::uint32_t i = 0; i < count_; ++i) worth[i] = posteriors_[i]->worth();
   weights_.end_take({worth.data(), count_});
-  for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->look_ahead(0);
+  for (LevelFilter* filter : level_filters()) filter->look_ahead(0);
   for_batches([&](const RowBatch& batch, double weight) {
-    for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->learn(batch, weight, model);
+    for (MemoryFilter* memory : memories()) memory->learn(batch, weight, model);
+    for (LevelFilter* filter : level_filters()) filter->learn(batch, weight, model);
   });
   take_rows_ = head - first;
   // The next take is as large as this one, and its rows are predicted until it has come.
   const double ahead = 0.5 * (static_cast<double>(take_rows_) + 1);
-  for (std::uint32_t i = 0; i < count_; ++i) memories_[i]->look_ahead(ahead);
+  for (LevelFilter* filter : level_filters()) filter->look_ahead(ahead);
   const std::uint32_t before = std::exchange(chosen_, evidence_.choose(chosen_, choosable_));
   return chosen_ != before;
 }
@@ -163,7 +168,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
 void MemoryChoice::compare_normal(const RowBatch& batch, Model& model, Numbers& losses) noexcept {
   std::array<Residuals, kMost> of;
   for (std::uint32_t i = 0; i < count_; ++i) {
-    memories_[i]->residuals(batch, model, of[i].data());
+    posteriors_[i]->residuals(batch, model, of[i].data());
     const std::span<PredictiveResidual> rows = std::span(of[i]).first(batch.count);
     for (PredictiveResidual& row : rows) row.weight *= estimator_.done().weight_ratio();
     losses[i] += noise_.loss(rows);
@@ -198,7 +203,7 @@ MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
   Numbers all{};
   for (std::uint32_t i = 0; i < count_; ++i) {
     const bool shorter = i > 0 && is_far_shorter(i);
-    all[i] = shorter ? all[i - 1] : memories_[i]->dispersion();
+    all[i] = shorter ? all[i - 1] : posteriors_[i]->dispersion();
   }
   return all;
 }
@@ -214,8 +219,8 @@ double MemoryChoice::own_share(const Numbers& believed) const noexcept {
   double own = 0;
   for (std::uint32_t i = count_ - levels_; i < count_; ++i) {
     if (believed[i] == 0) continue;
-    if (own == 0) own = memories_[estimated_]->spread(estimator_.done());
-    const double of_one = memories_[i]->spread(estimator_.done());
+    if (own == 0) own = posteriors_[estimated_]->spread(estimator_.done());
+    const double of_one = posteriors_[i]->spread(estimator_.done());
     if (own > 0 && std::isfinite(of_one / own)) share += believed[i] * (of_one / own - 1);
   }
   return share;
@@ -232,7 +237,9 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
   posterior.noise = noise();
   const Eigen::Index d = dimension_;
   const ConstVectorMap served(posterior.mean, d);
-  const auto filtered = [&](std::uint32_t i) { return ConstVectorMap(memories_[i]->centre(), d); };
+  const auto filtered = [&](std::uint32_t i) {
+    return ConstVectorMap(posteriors_[i]->centre(), d);
+  };
   VectorMap origin(scratch_.step, d);
   origin = model.quadratic() ? served : filtered(estimated_);
   // Finds how far a memory's centre is from where the posterior is.
@@ -263,7 +270,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
 }
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 7);
+  visitor.section("choice of a memory", 8);
   visitor.values(chosen_, estimated_, running_, take_rows_);
   chosen_ = std::min(chosen_, choosable_ - 1);  // whatever a damaged copy says
   estimated_ = std::min(estimated_, choosable_ - 1);
@@ -271,7 +278,8 @@ void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
   weights_.visit_state(visitor);
   noise_.visit_state(visitor);
   if (visitor.restores()) fill_normals();
-  for (MemoryFilter* memory : std::span(memories_).first(count_)) memory->visit_state(visitor);
+  for (MemoryFilter* memory : memories()) memory->visit_state(visitor);
+  for (LevelFilter* filter : level_filters()) filter->visit_state(visitor);
 }
 
 }  // namespace windhover

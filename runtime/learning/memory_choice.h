@@ -4,11 +4,14 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/state_visitor.h"
 #include "windhover/runtime/learning/estimator.h"
+#include "windhover/runtime/learning/filtered_posterior.h"
 #include "windhover/runtime/learning/learner_worker.h"
+#include "windhover/runtime/learning/level_filter.h"
 #include "windhover/runtime/learning/memory_evidence.h"
 #include "windhover/runtime/learning/memory_filter.h"
 #include "windhover/runtime/learning/memory_weights.h"
@@ -26,7 +29,7 @@ namespace windhover {
 // rows would say little of what a chain asks for.
 //
 // Beside them other filters follow a level that walks, over as many rows as the longest
-// (MemoryFilter), for errors that neighbours have in common, as in time series. Chains do not stand
+// (LevelFilter), for errors that neighbours have in common, as in time series. Chains do not stand
 // on these.
 //
 // Predictions are averaged over all of them (MemoryWeights; Hoeting et al. 1999, Bayesian model
@@ -39,8 +42,8 @@ namespace windhover {
 //
 // Invariant: once begun, all memories have seen the same rows, and the chosen one is choosable.
 //
-// One thread. Memory about 2 D^2 doubles a memory; time a row about 4 D^2 a memory, of
-// most_rows() of a take at most.
+// One thread. Memory about 2 D^2 doubles a memory, and D^2 where the level walks; time a row about
+// 4 D^2 a memory, of most_rows() of a take at most.
 class MemoryChoice {
  public:
   static constexpr std::uint32_t kMost = MemoryWeights::kMost;
@@ -68,7 +71,7 @@ class MemoryChoice {
   // The estimates are of the rows of the memory that is chosen now.
   void refreshed() noexcept { estimated_ = chosen_; }
 
-  std::uint64_t rows() const noexcept { return memories_[chosen_]->rows(); }
+  std::uint64_t rows() const noexcept { return posteriors_[chosen_]->memory(); }
   // Rows count alike where the longest memory is chosen, otherwise by their age.
   AgeWeights ages() const noexcept {
     return chosen_ == 0 ? AgeWeights() : AgeWeights(rows(), spread_);
@@ -85,13 +88,25 @@ class MemoryChoice {
 
  private:
   using Numbers = std::array<double, kMost>;
-  using Residuals = std::array<PredictiveResidual, MemoryFilter::kMostRows>;
+  using Residuals = std::array<PredictiveResidual, FilteredPosterior::kMostRows>;
 
   bool normal() const noexcept { return is_normal(response_); }
+  std::span<MemoryFilter* const> memories() const noexcept {
+    return std::span(memories_).first(count_ - levels_);
+  }
+  std::span<LevelFilter* const> level_filters() const noexcept {
+    return std::span(level_filters_).first(levels_);
+  }
+  // How many rows the intercept stands on.
+  std::uint64_t level_rows(std::size_t memory) const noexcept {
+    const std::size_t fading = count_ - levels_;
+    return memory < fading ? posteriors_[memory]->memory()
+                           : level_filters_[memory - fading]->level_rows();
+  }
   // Whether it is far shorter than the newest take: rows at the end of one are far from all that
   // the memory knows.
   bool is_far_shorter(std::size_t memory) const noexcept {
-    return 4 * memories_[memory]->level_rows() < take_rows_;
+    return 4 * level_rows(memory) < take_rows_;
   }
   // Those that are far shorter than the newest take have weight 0, and the noise of the shortest
   // that is not.
@@ -121,8 +136,10 @@ class MemoryChoice {
   std::uint32_t estimated_ = 0;  // whose rows the estimates are of
   bool running_ = false;
   std::uint64_t take_rows_ = 0;  // of the newest take
-  MemoryFilter::Scratch scratch_;
-  std::array<MemoryFilter*, kMost> memories_{};
+  FilterScratch scratch_;
+  std::array<MemoryFilter*, MemoryEvidence::kMost> memories_{};
+  std::array<LevelFilter*, kMost - MemoryEvidence::kMost> level_filters_{};
+  std::array<const FilteredPosterior*, kMost> posteriors_{};  // of the memories, then of the levels
   MemoryEvidence evidence_;
   MemoryWeights weights_;
   Response response_;
