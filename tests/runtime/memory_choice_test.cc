@@ -36,9 +36,15 @@ Data jumping_data(Index rows, Index jump, std::uint64_t seed) {
   return data;
 }
 
-// Rows [first, last), each predicted before it is learned from: how many 90 % intervals held.
-double feed_and_score(TestEngine& engine, const Data& data, Index first, Index last) {
-  double held = 0;
+struct Followed {
+  double held = 0;    // how many 90 % intervals held
+  double square = 0;  // of a row's error, on average
+};
+
+// Rows [first, last), each predicted before it is learned from.
+Followed feed_and_score(TestEngine& engine, const Data& data, Index first, Index last) {
+  Followed followed;
+  const auto rows = static_cast<double>(last - first);
   for (Index at = first; at < last; at += kFrame) {
     std::vector<double> features;
     for (Index i = at; i < at + kFrame; ++i) {
@@ -48,13 +54,16 @@ double feed_and_score(TestEngine& engine, const Data& data, Index first, Index l
     request.rows = kFrame;
     request.features = features;
     request.outcomes = {data.y.data() + at, kFrame};
+    Index row = at;
     for (const PredictiveSummary& answer : engine.answers(request)) {
-      held += answer.pit > 0.05 && answer.pit < 0.95;
+      const double error = data.y[row++] - answer.linpred_mean;
+      followed.square += error * error / rows;
+      followed.held += (answer.pit > 0.05 && answer.pit < 0.95) / rows;
     }
     engine.feed(data, at, at + kFrame);
     engine.poll_until_idle();
   }
-  return held / static_cast<double>(last - first);
+  return followed;
 }
 
 // The intercept walks by a quarter of the noise a row, which the best filter follows with a
@@ -67,33 +76,11 @@ TEST(MemoryChoice, ALevelThatWalksIsFollowedAndSlopesAreNotForgotten) {
   double level = 0;
   for (Index i = 0; i < kRows; ++i) data.y[i] += level += 0.25 * steps[i];
   TestEngine engine(adaptive_config(100'000));
-  for (Index at = 0; at < 1'000; at += kFrame) {
-    engine.feed(data, at, at + kFrame);
-    engine.poll_until_idle();
-  }
-  double squares = 0;
-  double held = 0;
-  for (Index at = 1'000; at < kRows; at += kFrame) {
-    std::vector<double> features;
-    for (Index i = at; i < at + kFrame; ++i) {
-      for (Index j = 0; j < kFeatures; ++j) features.push_back(data.x(i, j));
-    }
-    PredictRequest request;
-    request.rows = kFrame;
-    request.features = features;
-    request.outcomes = {data.y.data() + at, kFrame};
-    Index i = at;
-    for (const PredictiveSummary& answer : engine.answers(request)) {
-      const double error = data.y[i++] - answer.linpred_mean;
-      squares += error * error / (kRows - 1'000);
-      held += (answer.pit > 0.05 && answer.pit < 0.95) / static_cast<double>(kRows - 1'000);
-    }
-    engine.feed(data, at, at + kFrame);
-    engine.poll_until_idle();
-  }
+  (void)feed_and_score(engine, data, 0, 1'000);
+  const Followed followed = feed_and_score(engine, data, 1'000, kRows);
   // The standard error of either, with rows of a frame in common, is some 4 % and 0.009.
-  EXPECT_LT(squares, 1.9);
-  EXPECT_NEAR(held, 0.9, 0.03);
+  EXPECT_LT(followed.square, 1.9);
+  EXPECT_NEAR(followed.held, 0.9, 0.03);
 }
 
 // The evidence takes each memory's own noise variance, learned from nothing where one is given:
@@ -150,9 +137,9 @@ TEST(MemoryChoice, CoverageIsBackFiveHundredRowsAfterAJump) {
     TestEngine engine(adaptive_config(100'000));
     engine.feed(data, 0, kJump);
     engine.poll_until_idle();
-    at_once += feed_and_score(engine, data, kJump, kJump + 50) / kRuns;
+    at_once += feed_and_score(engine, data, kJump, kJump + 50).held / kRuns;
     (void)feed_and_score(engine, data, kJump + 50, kJump + 500);
-    after += feed_and_score(engine, data, kJump + 500, kJump + 800) / kRuns;
+    after += feed_and_score(engine, data, kJump + 500, kJump + 800).held / kRuns;
     rows += static_cast<double>(engine.provenance().n_eff) / kRuns;
   }
   std::printf("held at once %.3f, after 500 rows %.3f, of the last %.0f rows\n", at_once, after,
