@@ -80,7 +80,7 @@ void ClassProbabilities::colour(const Posterior& posterior, const double* x) noe
 }
 
 void ClassProbabilities::predict(const Posterior& posterior, const double* x,
-                                 double interval_probability, const double* outcome,
+                                 const PredictRequest& request, const double* outcome,
                                  PredictiveSummary& s) noexcept {
   colour(posterior, x);
   const ConstMatrixMap root(root_, outputs_, outputs_);
@@ -116,7 +116,7 @@ void ClassProbabilities::predict(const Posterior& posterior, const double* x,
       }
     }
   }
-  summarize(interval_probability, s);
+  summarize(request, s);
   if (outcome != nullptr) {
     s.log_score = likelihood.value();
     for (std::uint32_t c = 0; c < classes_; ++c) {
@@ -126,17 +126,18 @@ void ClassProbabilities::predict(const Posterior& posterior, const double* x,
   }
 }
 
-void ClassProbabilities::summarize(double interval_probability, PredictiveSummary& s) noexcept {
+void ClassProbabilities::summarize(const PredictRequest& r, PredictiveSummary& s) noexcept {
   s.classes = classes_;
   for (std::uint32_t c = 0; c < classes_; ++c) {
     double* p = probs_ + c * kDraws;
     const VectorMap sample(p, kDraws);
     s.probs[c] = sample.mean();
     s.probs_sd[c] = std::sqrt((sample.array() - s.probs[c]).square().mean());
-    std::sort(p, p + kDraws);
-    s.probs_eti_lower[c] = sample_quantile(p, kDraws, 0.5 * (1 - interval_probability));
-    s.probs_eti_upper[c] = sample_quantile(p, kDraws, 0.5 * (1 + interval_probability));
     s.entropy -= plogp(s.probs[c]);
+    if (!r.intervals) continue;
+    std::sort(p, p + kDraws);
+    s.probs_eti_lower[c] = sample_quantile(p, kDraws, 0.5 * (1 - r.interval_probability));
+    s.probs_eti_upper[c] = sample_quantile(p, kDraws, 0.5 * (1 + r.interval_probability));
   }
   s.expected_entropy = std::min(s.expected_entropy, s.entropy);
   s.mutual_information = s.entropy - s.expected_entropy;

@@ -26,12 +26,12 @@ class ClassProbabilities {
   void begin(std::uint64_t seed) noexcept;
   // Fills in what `summary` says of classes. x is in transformed features, the intercept's 1
   // included; `outcome` may be null. Complexity C D^2 + kDraws C^2.
-  void predict(const Posterior& posterior, const double* x, double interval_probability,
+  void predict(const Posterior& posterior, const double* x, const PredictRequest& request,
                const double* outcome, PredictiveSummary& summary) noexcept;
 
  private:
   void colour(const Posterior& posterior, const double* x) noexcept;
-  void summarize(double interval_probability, PredictiveSummary& summary) noexcept;
+  void summarize(const PredictRequest& request, PredictiveSummary& summary) noexcept;
 
   std::uint32_t classes_;
   std::uint32_t outputs_;  // classes - 1; class 0 is the reference

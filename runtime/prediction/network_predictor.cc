@@ -139,8 +139,10 @@ void NetworkPredictor::predict_gaussian(double dispersion, const PredictRequest&
   s.var_aleatoric = dispersion;
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   const DrawMixture y{eta_, draws_, std::sqrt(dispersion)};
-  s.interval_lower = y.quantile(0.5 * (1 - r.interval_probability));
-  s.interval_upper = y.quantile(0.5 * (1 + r.interval_probability));
+  if (r.intervals) {
+    s.interval_lower = y.quantile(0.5 * (1 - r.interval_probability));
+    s.interval_upper = y.quantile(0.5 * (1 + r.interval_probability));
+  }
   for (std::size_t i = 0; i < r.quantile_probabilities.size(); ++i) {
     s.quantiles[i] = y.quantile(r.quantile_probabilities[i]);
   }
@@ -156,7 +158,7 @@ void NetworkPredictor::predict_gaussian(double dispersion, const PredictRequest&
   if (outcome == nullptr) return;
   s.log_score = y.log_density(*outcome);
   s.pit = y.cdf(*outcome);
-  s.crps = y.crps(*outcome);
+  if (r.intervals) s.crps = y.crps(*outcome);
 }
 
 void NetworkPredictor::predict_bernoulli(const PredictRequest& r, const double* outcome,

@@ -19,7 +19,7 @@ void score(const Distribution& y, const PredictRequest& r, std::size_t row,
   const double outcome = r.outcomes[row];
   s.log_score = y.log_density(outcome);
   s.pit = y.cdf(outcome);
-  if (r.interval_probability > 0) s.crps = y.crps(outcome);
+  if (r.intervals) s.crps = y.crps(outcome);
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ void score(const Distribution& y, const PredictRequest& r, std::size_t row,
 template <class Distribution>
 void OutcomePredictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
                                       PredictiveSummary& s) const noexcept {
-  if (r.interval_probability > 0) {
+  if (r.intervals) {
     s.interval_lower = y.quantile(levels_[0]);
     s.interval_upper = y.quantile(levels_[1]);
   }

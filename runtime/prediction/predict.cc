@@ -134,7 +134,7 @@ void Predictor::rows(const Posterior& p, Response response, const PredictRequest
         network_predictor_.predict(p, x, request, outcome_.conformal(), outcome,
                                    comparison_.predictors(row), s);
       } else {
-        class_probabilities_.predict(p, x, request.interval_probability, outcome, s);
+        class_probabilities_.predict(p, x, request, outcome, s);
       }
       outcome_.fill_class_set(response, s);
       finish(response, request, row, s);

@@ -152,9 +152,9 @@ struct PredictRequest {
   // unless its key is empty. Without keys no row is kept. kKeyNotTaken without
   // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
   std::span<const std::string_view> keys;
-  // The probability of the equal-tailed interval, in (0, 1). 0 asks for no interval, as scoring
-  // does, and gives no CRPS either.
-  double interval_probability = 0.9;
+  double interval_probability = 0.9;  // the equal-tailed interval's, in (0, 1)
+  // False where only scores are wanted: what costs most, interval and CRPS, may be left out, as 0.
+  bool intervals = true;
   std::uint64_t thompson_id = 0;  // not 0: a fresh Thompson draw, the same for the same id
 };
 inline double trials_of(const PredictRequest& request, std::size_t row) noexcept {

@@ -175,7 +175,7 @@ void Prequential::score_row(const Answer& answer, const double* row) noexcept {
   PredictRequest request;
   request.rows = 1;
   request.outcomes = {&y, 1};
-  request.interval_probability = 0;
+  request.intervals = false;
   if (layout.has_offset()) request.offsets = {row + layout.offset_index(), 1};
   if (layout.has_trials()) request.trials = {row + layout.trials_index(), 1};
   std::uint32_t count = 0;
