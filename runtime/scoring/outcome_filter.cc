@@ -1,6 +1,7 @@
 #include "windhover/runtime/scoring/outcome_filter.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "windhover/runtime/prediction/prediction_kernels.h"
@@ -30,9 +31,12 @@ void OutcomeFilter::take_in() noexcept {
     any_taken_in_ = true;
   }
   for (std::size_t i = 0; i < n; ++i) mean_[i] += shift_ * gain_[i];
-  for (std::size_t i = 0; i < n; ++i) {
-    const double scaled = growth_ * gain_[i];
-    kernels().multiply_add(&scaled, 0, 0, gain_.data(), n, covariance_.data() + i * n, n, 1, n, 1);
+  std::array<double, kSymmetricBlock> scaled;
+  for (std::size_t j = 0; j < n; j += kSymmetricBlock) {
+    const std::size_t columns = std::min(kSymmetricBlock, n - j);
+    for (std::size_t k = 0; k < columns; ++k) scaled[k] = growth_ * gain_[j + k];
+    kernels().multiply_add(scaled.data(), 1, 1, &gain_[j], n, &covariance_[j * (n + 1)], n, columns,
+                           n - j, 1);
   }
   shift_ = growth_ = 0;
 }

@@ -54,7 +54,7 @@ class OutcomeFilter {
   std::span<double> direction_;
   std::span<double> gain_;  // covariance x direction, of the row looked at last
   std::span<double> mean_;
-  std::span<double> covariance_;  // n x n, both triangles
+  std::span<double> covariance_;  // n x n, as Kernels::symmetric_product reads it
   double variance_ = 0;           // of the row looked at last
   double shift_ = 0;              // to be taken in: mean += shift_ x gain_, ...
   double growth_ = 0;             // ... covariance += growth_ x gain_ gain_^T

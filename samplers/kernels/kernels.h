@@ -9,6 +9,8 @@
 
 namespace windhover {
 
+inline constexpr std::size_t kSymmetricBlock = 4;
+
 // `stride` is the row length in doubles, a multiple of 4; `coefficients` and `sum` hold `stride`
 // doubles. `slots` name rows: row i starts at base + slots[i] * stride.
 struct Kernels {
@@ -43,7 +45,8 @@ struct Kernels {
   void (*triangular_product)(const double* lower, std::size_t d, const double* x, double* y);
   void (*triangular_transposed_product)(const double* lower, std::size_t d, double scale,
                                         const double* x, double* y);
-  // y += scale M x, M symmetric, d x d, both triangles filled.
+  // y += scale M x, M symmetric, d x d, column-major. Read are the lower triangle, and whole the
+  // blocks of kSymmetricBlock rows and columns on the diagonal.
   void (*symmetric_product)(const double* matrix, std::size_t d, double scale, const double* x,
                             double* y);
   // c += a b: rows x columns += rows x terms times terms x columns. Rows of b and c are contiguous
