@@ -6,11 +6,10 @@
 namespace windhover {
 
 double RecentEvidence::add(const OutcomeRatios& ratios) noexcept {
-  const double most = 2 * std::log(CalibrationCheck::kRows * kAlternatives);
   double largest = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {
     const double sum = log_ratio_[i] + std::log(ratios[i]);
-    log_ratio_[i] = sum > 0 ? std::min(sum, most) : 0;  // and where it is NaN
+    log_ratio_[i] = sum > 0 ? std::min(sum, kMost) : 0;  // and where it is NaN
     largest = std::max(largest, log_ratio_[i]);
   }
   return largest;

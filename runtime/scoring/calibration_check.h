@@ -8,15 +8,16 @@
 
 namespace windhover {
 
-// The evidence for each alternative since it was least (Page 1954), in nats: from 0 to twice what
-// an alarm takes, so that predictions that have long been wrong can be right again within 1,000
-// independent rows.
+// The evidence for each alternative since it was least (Page 1954), in nats: from 0 to kMost, so
+// that predictions that have long been wrong can be right again, within some 1,000 independent
+// rows.
 class RecentEvidence {
  public:
   // Adds an outcome. Returns the evidence for the alternative that has most.
   double add(const OutcomeRatios& ratios) noexcept;
 
   static constexpr double kLittle = 3;  // an alternative e^3 times as likely
+  static constexpr double kMost = 4 * kLittle;
 
  private:
   OutcomeRatios log_ratio_{};

@@ -22,15 +22,16 @@ struct JudgedOutcome {
 };
 
 // Likelihood ratios of alternatives to predictions that are near enough. Near enough is
-//   46 to 54 % of the outcomes within the central 50 % interval, 87 to 93 % within the 90 % one;
+//   46 to 54 % of the outcomes within the central 50 % interval, 88 to 92 % within the 90 % one;
 //   a forecast that knows nothing of x predicts no better;
 //   for classes, the log-odds are the right ones times 0.75 to 1.25.
-// The alternatives: 20, 35, 65 and 85 %, 60, 78 and 97.5 %; that forecast itself; log-odds times
-// 0.5 and 2. While the predictions are near enough, and as to the forecast right, each ratio is at
-// most 1 on average, and so is the mean of several, however these depend on one another. They are
-// positive, except where a number of the outcome is NaN.
-constexpr std::size_t kAlternatives = 10;
-constexpr std::size_t kReferenceAlternative = 7;  // that forecast
+// The alternatives: 20, 35, 65 and 85 %, 60, 78, 85, 95 and 97.5 %; that forecast itself; log-odds
+// times 0.5 and 2. None of them sees what is closer to near enough than to itself. While the
+// predictions are near enough, and as to the forecast right, each ratio is at most 1 on average,
+// and so is the mean of several, however these depend on one another. They are positive, except
+// where a number of the outcome is NaN.
+constexpr std::size_t kAlternatives = 12;
+constexpr std::size_t kReferenceAlternative = 9;  // that forecast
 using OutcomeRatios = std::array<double, kAlternatives>;
 OutcomeRatios ratios_of(const JudgedOutcome& outcome) noexcept;
 
