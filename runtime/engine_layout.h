@@ -80,9 +80,9 @@ struct Parts {
     const bool shared = config.structure == Structure::kDiagonal;
     const std::uint32_t dimension = shared ? 0 : config.model.dimension();
     const std::uint32_t features = shared ? 0 : config.model.features;
-    const std::uint32_t memories = MemoryChoice::memories(config);
+    const std::uint32_t columns = MemoryChoice::columns(config);
     return arena.make_array<Posterior>(Snapshots<Posterior>::slots_for(readers_in_all(config)),
-                                       arena, dimension, features, config.retained_draws, memories);
+                                       arena, dimension, features, config.retained_draws, columns);
   }
   static AnySampler* make_sampler(Arena& arena, const EngineConfig& config) noexcept {
     if (!keeps_window(config.horizon) || config.structure == Structure::kDiagonal) return nullptr;
@@ -160,7 +160,7 @@ struct EngineLayout {
   Prequential* make_scorer(Arena& arena) noexcept {
     if (!config.score_predictions) return nullptr;
     arena.region("scores");
-    return arena.make<Prequential>(arena, config, MemoryChoice::memories(config), parts.window,
+    return arena.make<Prequential>(arena, config, MemoryChoice::columns(config), parts.window,
                                    parts.model, parts.snapshots, labels.table_, clock,
                                    progress.recovery_target_);
   }

@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "windhover/platform/random.h"
 #include "windhover/samplers/linear_algebra/linear_algebra.h"
 #include "windhover/samplers/registry.h"
 
@@ -28,18 +27,13 @@ std::uint32_t choosable(const EngineConfig& config) noexcept {
   return memories_down_to(48, 4, config);
 }
 
-// Fills in a normal number for each draw of the posterior, the same ones every time.
-void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap numbers) noexcept {
-  fill_normals(seed, {memory, 0, Purpose::kMemory},
-               {numbers.data(), static_cast<std::size_t>(numbers.size())});
-  numbers.array() -= numbers.mean();
-  numbers *= std::sqrt(static_cast<double>(numbers.size()) / numbers.squaredNorm());
-}
-
 // The rows that a walking level stands on. One that is off by a factor of two is nearly as good,
-// and the memories cover longer and shorter ones.
-constexpr std::array<std::uint64_t, 3> kLevelRows = {64, 16, 4};
+// and the memories cover longer and shorter ones. The last is for prices, which are nothing but a
+// walk.
+constexpr std::array<std::uint64_t, 4> kLevelRows = {64, 16, 4, 1};
 static_assert(MemoryEvidence::kMost + kLevelRows.size() <= MemoryChoice::kMost);
+
+constexpr std::uint64_t kMostJudged = 1'024;
 
 // Where the loss is no parabola filters lag behind the posterior that is served, and evidence for a
 // level that walks would be evidence for one that lags less.
@@ -65,6 +59,11 @@ std::uint32_t MemoryChoice::memories(const EngineConfig& config) noexcept {
   return (normal ? memories_down_to(24, 2, config) : choosable(config)) + levels(config);
 }
 
+std::uint32_t MemoryChoice::columns(const EngineConfig& config) noexcept {
+  const std::uint32_t count = memories(config);
+  return count > 0 && levels(config) > 0 ? count + 1 : count;
+}
+
 MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
                            const Estimator& estimator) noexcept
     : estimator_(estimator),
@@ -74,11 +73,11 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
       levels_(levels(config)),
       choosable_(choosable(config)),
       scratch_(arena, dimension_),
-      weights_(count_),
+      weights_(count_, count_ - (levels_ > 0 ? 1 : 0)),  // of large takes the last knows nothing
       response_(find_model(config.model.name)->response),
       seed_(config.seed),
       draws_(config.retained_draws),
-      normals_(arena.allocate<double>(std::size_t{count_} * draws_).data()) {
+      normals_(arena.allocate<double>(std::size_t{columns(config)} * draws_).data()) {
   std::uint64_t rows = config.window_size;
   for (std::uint32_t i = 0; i < levels_; ++i) {
     level_filters_[i] =
@@ -195,7 +194,12 @@ PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of
 
 MemoryChoice::Numbers MemoryChoice::weights() const noexcept {
   std::array<bool, kMost> takes_part{true};
-  for (std::uint32_t i = 1; i < count_; ++i) takes_part[i] = !is_far_shorter(i);
+  // Whose level walks knows how far it may go in a take, and is judged by whole ones: of thousands
+  // of rows there are too few for that.
+  const bool levels_judged = take_rows_ <= kMostJudged;
+  for (std::uint32_t i = 1; i < count_; ++i) {
+    takes_part[i] = !is_far_shorter(i) || (levels_judged && i >= count_ - levels_);
+  }
   return weights_.served(takes_part);
 }
 
@@ -214,63 +218,8 @@ NoiseMixture MemoryChoice::noise() const noexcept {
   return noise_.mixture({variances.data(), count_}, estimator_.dispersion().target_variance());
 }
 
-double MemoryChoice::own_share(const Numbers& believed) const noexcept {
-  double share = 1;
-  double own = 0;
-  for (std::uint32_t i = count_ - levels_; i < count_; ++i) {
-    if (believed[i] == 0) continue;
-    if (own == 0) own = posteriors_[estimated_]->spread(estimator_.done());
-    const double of_one = posteriors_[i]->spread(estimator_.done());
-    if (own > 0 && std::isfinite(of_one / own)) share += believed[i] * (of_one / own - 1);
-  }
-  return share;
-}
-
-void MemoryChoice::fill_normals() noexcept {
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    fill_standard_normals(seed_, i, VectorMap(normals_ + std::size_t{i} * draws_, draws_));
-  }
-}
-
-void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
-  if (!running_) return;
-  posterior.noise = noise();
-  const Eigen::Index d = dimension_;
-  const ConstVectorMap served(posterior.mean, d);
-  const auto filtered = [&](std::uint32_t i) {
-    return ConstVectorMap(posteriors_[i]->centre(), d);
-  };
-  VectorMap origin(scratch_.step, d);
-  origin = model.quadratic() ? served : filtered(estimated_);
-  // Finds how far a memory's centre is from where the posterior is.
-  const auto find = [&](std::uint32_t i, VectorMap move) {
-    move = filtered(i) - origin;
-    if (i == estimated_) move.setZero();
-  };
-  const Numbers believed = weights();
-  VectorMap move(scratch_.gradient, d);
-  VectorMap mean(scratch_.moved, d);
-  mean.setZero();
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    if (believed[i] == 0) continue;
-    find(i, move);
-    mean += believed[i] * move;
-  }
-  // Where a memory has overflowed the posterior stands for itself.
-  if (!mean.allFinite()) return;
-  posterior.average.set_own(own_share(believed));
-  VectorMap(posterior.average.shift(), d) = mean;
-  for (std::uint32_t i = 0; i < count_; ++i) {
-    if (believed[i] == 0) continue;
-    const MemoryAverage::Column column = posterior.average.add();
-    find(i, move);
-    VectorMap(column.direction, d) = std::sqrt(believed[i]) * (move - mean);
-    std::copy_n(normals_ + std::size_t{i} * draws_, draws_, column.normals);
-  }
-}
-
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 8);
+  visitor.section("choice of a memory", 9);
   visitor.values(chosen_, estimated_, running_, take_rows_);
   chosen_ = std::min(chosen_, choosable_ - 1);  // whatever a damaged copy says
   estimated_ = std::min(estimated_, choosable_ - 1);

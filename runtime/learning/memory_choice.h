@@ -34,8 +34,9 @@ namespace windhover {
 //
 // Predictions are averaged over all of them (MemoryWeights; Hoeting et al. 1999, Bayesian model
 // averaging), by mean and covariance: centred where the centres are on average, and wider by what
-// they differ. The rest of the covariance is that of the chosen one, as wide as those whose level
-// walks have theirs where these are believed.
+// they differ. The rest of the covariance is that of the chosen one. As far as filters with a
+// walking level are believed it is theirs: how far the level may have gone, with what goes with
+// that, is as they say, and the rest has the shape of the chosen one's.
 //
 // Rows with weights have the information and the evidence of as many equal rows as would make their
 // average as certain (AnchorSums::weight_ratio()).
@@ -51,6 +52,8 @@ class MemoryChoice {
 
   // How many memories an engine of this configuration has: 0, unless its horizon is adaptive.
   static std::uint32_t memories(const EngineConfig& config) noexcept;
+  // The most columns of an average: one for each memory, and one for how far levels have gone.
+  static std::uint32_t columns(const EngineConfig& config) noexcept;
 
   MemoryChoice(Arena& arena, const EngineConfig& config, const Estimator& estimator) noexcept;
 
@@ -108,14 +111,17 @@ class MemoryChoice {
   bool is_far_shorter(std::size_t memory) const noexcept {
     return 4 * level_rows(memory) < take_rows_;
   }
-  // Those that are far shorter than the newest take have weight 0, and the noise of the shortest
-  // that is not.
+  // Memories that are far shorter than the newest take have weight 0.
   Numbers weights() const noexcept;
+  // Memories that are far shorter have the noise of the shortest that is not: their own is that of
+  // rows that are predicted one by one.
   Numbers dispersions() const noexcept;
   NoiseMixture noise() const noexcept;
   void fill_normals() noexcept;
-  // What the variance of the memory that the posterior stands on counts for.
-  double own_share(const Numbers& believed) const noexcept;
+  // Adds, as a column, how far the level may have gone by the filters whose level walks, as far as
+  // they are believed, with what goes with it. Returns what the variance of the memory that the
+  // posterior stands on counts for beside it.
+  double add_levels(const Numbers& believed, MemoryAverage& average) noexcept;
   // One row as all memories together have predicted it.
   PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& believed,
                               std::size_t row) const noexcept;
@@ -146,7 +152,7 @@ class MemoryChoice {
   NoiseScales noise_;
   std::uint64_t seed_;
   std::uint32_t draws_;
-  double* normals_;  // draws x memories, by memories: of mean 0 and variance 1
+  double* normals_;  // draws x columns(), by columns: of mean 0 and variance 1
 };
 
 }  // namespace windhover

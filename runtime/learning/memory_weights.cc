@@ -42,7 +42,7 @@ void MemoryWeights::end_take(std::span<const double> worth) noexcept {
   const auto all = std::span(losses_).first(count_);
   const double best = std::ranges::min(all);
   for (double& loss : all) loss = std::min(loss - best, kMostUnusual);
-  const double apart = std::ranges::max(all);
+  const double apart = std::ranges::max(all.first(usual_));
   squares_ = kKept * squares_ + apart * apart;
   takes_ = kKept * takes_ + 1;
   const double usual = std::sqrt(squares_ / takes_);

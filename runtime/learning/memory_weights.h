@@ -19,17 +19,20 @@ namespace windhover {
 // then some 2 kShare / D of it, and more by chance.
 //
 // Rows of a take have errors in common: as in MemoryEvidence, what one take of the usual size
-// counts is not above kMostATake.
+// counts is not above kMostATake. What is usual the first `usual` forecasters say: one that is far
+// behind in all large takes would leave the others next to nothing.
 //
 // Invariant: weights are positive or 0, and add up to 1. One thread. O(count) a batch.
 class MemoryWeights {
  public:
-  static constexpr std::size_t kMost = MemoryEvidence::kMost + 3;
+  static constexpr std::size_t kMost = MemoryEvidence::kMost + 4;
   static constexpr double kShare = 0.1;
   static constexpr double kMostATake = 3;  // nats
   static constexpr double kLeast = 0.002;
 
-  explicit MemoryWeights(std::size_t count) noexcept : count_(count) { reset(); }
+  MemoryWeights(std::size_t count, std::size_t usual) noexcept : count_(count), usual_(usual) {
+    reset();
+  }
   // The first is believed most, each further one half as much as the one before: all would say the
   // same of the first rows, and short ones have then learned least of them.
   void reset() noexcept;
@@ -48,6 +51,7 @@ class MemoryWeights {
 
  private:
   std::size_t count_;
+  std::size_t usual_;
   std::array<double, kMost> weights_{};
   // Sums over takes, faded: squares of how far the best and the worst were apart, and takes.
   double squares_ = 0;

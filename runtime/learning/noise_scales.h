@@ -25,7 +25,7 @@ namespace windhover {
 // Invariant: weights add up to 1 and none is less than kShare / count. One thread. O(count) a row.
 class NoiseScales {
  public:
-  static constexpr std::size_t kMost = 17;
+  static constexpr std::size_t kMost = 18;
 
   // Begins anew with so many memories, all of the same weight.
   void reset(std::size_t count) noexcept;

@@ -13,8 +13,9 @@ namespace windhover {
 
 // theta of an answer is that of the posterior, moved by `shift` and by B z, z standard normal:
 // where the centres of several memories are on average, and what they differ by (Bayesian model
-// averaging: Hoeting et al. 1999). B has a column a memory. Without a column the posterior stands
-// for itself. Memory (most + 1) D + most x draws doubles; most = 0: none.
+// averaging: Hoeting et al. 1999). B has a column a memory, and may have one for what some of them
+// leave open. Without a column the posterior stands for itself. Memory (most + 1) D + most x draws
+// doubles; most = 0: none.
 class MemoryAverage {
  public:
   MemoryAverage(Arena& arena, std::uint32_t dimension, std::uint32_t draws,

@@ -34,7 +34,7 @@ class Prequential {
   // seen.
   static constexpr double kWorst = -1'000;
 
-  // `memories`: the most that answers are averaged over. `labels` may be null. `recovered`: rows
+  // `memories`: the most columns of an average over them. `labels` may be null. `recovered`: rows
   // below it were predicted before a restart. All outlive it.
   Prequential(Arena& arena, const EngineConfig& config, std::uint32_t memories,
               const Window& window, const Model* model, Snapshots<Posterior>& snapshots,

@@ -30,7 +30,7 @@ void take(MemoryWeights& weights, const Losses& losses, int batches = 1, std::si
 // Fixed share as it stands in the paper, row by row, none of which decides anything; what goes to
 // all is another share each time.
 TEST(MemoryWeights, AreThoseOfFixedShare) {
-  MemoryWeights weights(kThree);
+  MemoryWeights weights(kThree, kThree);
   std::array<double, kThree> expected = {4.0 / 7, 2.0 / 7, 1.0 / 7};
   const VectorXd z = normals(3, 300);
   for (Index i = 0; i < z.size(); i += 3) {
@@ -53,7 +53,7 @@ TEST(MemoryWeights, AreThoseOfFixedShare) {
 }
 
 TEST(MemoryWeights, StandUntilATakeIsOver) {
-  MemoryWeights weights(kThree);
+  MemoryWeights weights(kThree, kThree);
   weights.add(Losses{0, 1, 2}, 1);
   EXPECT_DOUBLE_EQ(of(weights, 0), 4.0 / 7);
   weights.end_take(kWorth);
@@ -64,7 +64,7 @@ TEST(MemoryWeights, StandUntilATakeIsOver) {
 // of ten that make the usual one. A hundred nats are as good as any number for what comes after it.
 TEST(MemoryWeights, OneUnusualTakeDecidesAndIsForgotten) {
   for (const double size : {100.0, 1e6, HUGE_VAL}) {
-    MemoryWeights weights(kThree);
+    MemoryWeights weights(kThree, kThree);
     for (int i = 0; i < 100; ++i) take(weights, Losses{0, 0.01, 0.02});
     EXPECT_GT(of(weights, 0), 1.0 / 3);
     take(weights, Losses{size, size, 0});
@@ -77,7 +77,7 @@ TEST(MemoryWeights, OneUnusualTakeDecidesAndIsForgotten) {
 
 TEST(MemoryWeights, WhatIsNoNumberSaysNothing) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  MemoryWeights weights(kThree);
+  MemoryWeights weights(kThree, kThree);
   take(weights, Losses{0, 1, 2});
   const double before = of(weights, 0);
   take(weights, Losses{HUGE_VAL, HUGE_VAL, HUGE_VAL});
@@ -90,7 +90,7 @@ TEST(MemoryWeights, WhatIsNoNumberSaysNothing) {
 // Takes of a hundred batches, all of which the same one predicts better, turn about: the usual one
 // counts kMostATake nats, and no memory is ever out of it.
 TEST(MemoryWeights, ATakeOfTheUsualSizeCountsLittle) {
-  MemoryWeights weights(kThree);
+  MemoryWeights weights(kThree, kThree);
   for (int i = 0; i < 100; ++i) {
     const bool even = i % 2 == 0;
     const double before = of(weights, 0) / of(weights, 2);
@@ -104,9 +104,22 @@ TEST(MemoryWeights, ATakeOfTheUsualSizeCountsLittle) {
   }
 }
 
+// The third is far behind in every take: what the others say counts as if it were not there.
+TEST(MemoryWeights, WhoSaysNothingOfWhatIsUsualSlowsNobodyDown) {
+  for (const std::size_t usual : {std::size_t{2}, kThree}) {
+    MemoryWeights weights(kThree, usual);
+    for (int i = 0; i < 50; ++i) take(weights, Losses{0, 0, 90});
+    const double before = of(weights, 0) / of(weights, 1);
+    take(weights, Losses{2, 0, 90});
+    const double said = std::log(of(weights, 0) / of(weights, 1) / before);
+    const double counted = usual == 2 ? 1 : MemoryWeights::kMostATake / 90;
+    EXPECT_NEAR(said, -2 * counted, 0.01) << usual;
+  }
+}
+
 // Two of three that are hardly believed take no part, and what they had goes to the third.
 TEST(MemoryWeights, WhoIsHardlyBelievedTakesNoPart) {
-  MemoryWeights weights(kThree);
+  MemoryWeights weights(kThree, kThree);
   take(weights, Losses{0, 3, 3});
   EXPECT_GT(of(weights, 1), MemoryWeights::kLeast);
   for (int i = 0; i < 3; ++i) take(weights, Losses{0, 3, 3});

@@ -1,0 +1,97 @@
+// What predictions are averaged over.
+#include <algorithm>
+#include <cmath>
+
+#include "windhover/platform/random.h"
+#include "windhover/runtime/learning/memory_choice.h"
+#include "windhover/samplers/linear_algebra/linear_algebra.h"
+
+namespace windhover {
+
+namespace {
+
+// Another normal number for each draw of the posterior, the same ones every time.
+void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap numbers) noexcept {
+  fill_normals(seed, {memory, 0, Purpose::kMemory},
+               {numbers.data(), static_cast<std::size_t>(numbers.size())});
+  numbers.array() -= numbers.mean();
+  numbers *= std::sqrt(static_cast<double>(numbers.size()) / numbers.squaredNorm());
+}
+
+}  // namespace
+
+double MemoryChoice::add_levels(const Numbers& believed, MemoryAverage& average) noexcept {
+  const Eigen::Index d = dimension_;
+  const AnchorSums& rows = estimator_.done();
+  // Of the average P what the level's variance explains is u u^T; the rest is of slopes.
+  VectorMap u(scratch_.step, d);
+  u.setZero();
+  double open = 0;
+  double weight = 0;
+  for (std::uint32_t i = count_ - levels_; i < count_; ++i) {
+    if (believed[i] == 0) continue;
+    const FilteredPosterior& of = *posteriors_[i];
+    u += believed[i] * ConstMatrixMap(of.covariance(), d, d).col(d - 1);
+    open += believed[i] * of.spread(rows);
+    weight += believed[i];
+  }
+  const double own = weight > 0 ? posteriors_[estimated_]->spread(rows) : 0.0;
+  if (!(u[d - 1] > 0 && own > 0)) return 1;
+  u /= std::sqrt(u[d - 1]);
+  for (std::uint32_t j = 0; j < dimension_; ++j) {
+    const double* below = rows.curvature_below(j);
+    open -= u[j] * u[j] * below[0];
+    for (std::uint32_t i = 1; i < dimension_ - j; ++i) open -= 2 * u[j] * u[j + i] * below[i];
+  }
+  // One of them has overflowed.
+  if (!std::isfinite(open / own)) return 1;
+  const MemoryAverage::Column column = average.add();
+  VectorMap(column.direction, d) = u;
+  std::copy_n(normals_ + std::size_t{count_} * draws_, draws_, column.normals);
+  return 1 - weight + std::max(open, 0.0) / own;
+}
+
+void MemoryChoice::fill_normals() noexcept {
+  for (std::uint32_t i = 0; i < count_ + (levels_ > 0 ? 1 : 0); ++i) {
+    fill_standard_normals(seed_, i, VectorMap(normals_ + std::size_t{i} * draws_, draws_));
+  }
+}
+
+void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
+  if (!running_) return;
+  posterior.noise = noise();
+  const Eigen::Index d = dimension_;
+  const ConstVectorMap served(posterior.mean, d);
+  const auto filtered = [&](std::uint32_t i) {
+    return ConstVectorMap(posteriors_[i]->centre(), d);
+  };
+  VectorMap origin(scratch_.step, d);
+  origin = model.quadratic() ? served : filtered(estimated_);
+  // From where the posterior is.
+  const auto find = [&](std::uint32_t i, VectorMap move) {
+    move = filtered(i) - origin;
+    if (i == estimated_) move.setZero();
+  };
+  const Numbers believed = weights();
+  VectorMap move(scratch_.gradient, d);
+  VectorMap mean(scratch_.moved, d);
+  mean.setZero();
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (believed[i] == 0) continue;
+    find(i, move);
+    mean += believed[i] * move;
+  }
+  // One of them has overflowed: the posterior stands for itself.
+  if (!mean.allFinite()) return;
+  VectorMap(posterior.average.shift(), d) = mean;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (believed[i] == 0) continue;
+    const MemoryAverage::Column column = posterior.average.add();
+    find(i, move);
+    VectorMap(column.direction, d) = std::sqrt(believed[i]) * (move - mean);
+    std::copy_n(normals_ + std::size_t{i} * draws_, draws_, column.normals);
+  }
+  posterior.average.set_own(add_levels(believed, posterior.average));
+}
+
+}  // namespace windhover
