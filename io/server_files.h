@@ -16,7 +16,7 @@ namespace windhover {
 // only one. Allocates. REQUIRES: check(config, ...) is ok.
 std::string wrong_with_files(const ServerConfig& config, std::span<const std::string_view> models);
 
-// Of the certificate in its file; unknown without TLS, or where it cannot be read.
+// The dates of the certificate in its file; unknown without TLS, or where it cannot be read.
 CertificateDates certificate_dates(const ServerConfig& config);
 
 }  // namespace windhover

@@ -22,8 +22,8 @@ struct LogOptions {
   std::size_t segments() const noexcept { return static_cast<std::size_t>(bytes / segment_bytes); }
 };
 
-// Of a log that a server writes. With fewer segments it would have no room when half of it is used,
-// where checkpoints begin.
+// The fewest segments of a log that a server writes. With fewer segments it would have no room when
+// half of it is used, where checkpoints begin.
 inline constexpr std::size_t kLeastServedSegments = 5;
 // The largest frame takes so much: rows that come as floats are kept as doubles.
 constexpr std::uint64_t least_commit_bytes(std::uint64_t frame_cap) noexcept {

@@ -29,7 +29,7 @@ class TlsSettings {
   ~TlsSettings();
 
   ssl_ctx_st* get() const noexcept { return context_; }
-  // Of the server's own certificate, not of those that it stands on.
+  // The dates of the server's own certificate, not of those that it stands on.
   CertificateDates dates() const noexcept;
 
  private:
@@ -46,7 +46,7 @@ class TlsContext {
   // New connections have these from now on; those that there are keep theirs.
   void use(TlsSettings settings) noexcept;
 
-  // Of the certificate that new connections get. Any thread.
+  // The dates of the certificate that new connections get. Any thread.
   CertificateDates certificate() const noexcept;
 
   // For a connection that was accepted; null: OpenSSL has no memory for it. Any thread.

@@ -106,7 +106,7 @@ void FilteredPosterior::residuals(const RowBatch& batch, Model& model,
 }
 
 double FilteredPosterior::usual_share(const RowBatch& batch, Model& model) const noexcept {
-  // Of the first there is nothing yet that they could be outlying of.
+  // The first rows have nothing yet to be outlying from.
   if (!normal_ || !dispersion_.told()) return 1;
   std::array<PredictiveResidual, kMostRows> rows;
   residuals(batch, model, rows.data());

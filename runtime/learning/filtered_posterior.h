@@ -51,7 +51,7 @@ class FilteredPosterior {
   double loss(const RowBatch& batch, double weight, Model& model) const noexcept;
   // Likewise the rows of the batch, of a normal y.
   void residuals(const RowBatch& batch, Model& model, PredictiveResidual* out) const noexcept;
-  // Of P times these rows' curvature the trace: what P leaves open of them, in all. O(D^2).
+  // The trace of P times these rows' curvature: what P leaves open of them, in all. O(D^2).
   double spread(const AnchorSums& rows) const noexcept;
 
   // ---- For the filter.
@@ -75,7 +75,7 @@ class FilteredPosterior {
   bool scales() const noexcept { return scales_; }
   // From a batch with these squared residuals; the dispersion is known from so many rows at most.
   void learn_dispersion(double squares, double weight, double most_rows) noexcept;
-  // Of the batch's squared residuals, what is not of far rows.
+  // The share of the batch's squared residuals that is not from outlying rows.
   double usual_share(const RowBatch& batch, Model& model) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -76,7 +76,7 @@ double LevelFilter::take_up(const RowBatch& row, Model& model) noexcept {
   sums.gradient = scratch_.gradient;
   sums.curvature = scratch_.curvature;
   model.add_curvature(row, posterior_.centre(), nullptr, 1.0, sums);
-  // Of h x x^T the level's row is h x.
+  // The level's row of h x x^T is h x.
   const double* said = scratch_.curvature + d - 1;
   const double curvature = said[(static_cast<std::size_t>(d) - 1) * width_];
   if (!(curvature > 0)) return 0;

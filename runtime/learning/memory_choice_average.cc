@@ -23,7 +23,7 @@ void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap n
 double MemoryChoice::add_levels(const Numbers& believed, MemoryAverage& average) noexcept {
   const Eigen::Index d = dimension_;
   const AnchorSums& rows = estimator_.done();
-  // Of the average P what the level's variance explains is u u^T; the rest is of slopes.
+  // u u^T is the part of the average P that the level's variance explains; slopes have the rest.
   VectorMap u(scratch_.step, d);
   u.setZero();
   double open = 0;

@@ -38,7 +38,7 @@ TEST(LevelFilter, IsKalmans) {
     EXPECT_NEAR(found.centre[j], mean[j], 0.01 * std::sqrt(covariance(j, j))) << j;
   }
   EXPECT_NEAR(found.centre[kDimension - 1], data.truth[kDimension - 1] + level, 2.5) << "5 sd";
-  // Of 64 rows: a relative error of sqrt(2 / 64), four of them.
+  // 64 rows have a relative error of sqrt(2 / 64); the bound is four of them.
   EXPECT_NEAR(found.dispersion, 1.0, 0.7);
   const double level_variance = found.covariance(kDimension - 1, kDimension - 1);
   of.filter.look_ahead(8);

@@ -128,9 +128,9 @@ TEST_F(JudgedPosteriors, EachBeginsWithNothingTold) {
   for (const double off : z) ASSERT_FALSE(failing_after({.sd = 5, .coefficient = kMean + 5 * off}));
 }
 
-// Told of rows that count as one, the posterior soon knows the coefficient, where it was expected.
-// Of rows that count for next to nothing it never does, and is too wide for all of them by a factor
-// of sqrt(2): 0.03 nats a row.
+// From rows that count as one the posterior soon knows the coefficient, where it was expected. From
+// rows that count for next to nothing it never does, and is too wide for all of them by a factor of
+// sqrt(2): 0.03 nats a row.
 TEST_F(JudgedPosteriors, ARowTellsAsMuchAsItCounts) {
   const auto failing_of = [&](double weight) {
     bool failing = false;

@@ -130,7 +130,7 @@ TEST(Monitoring, RulesAndDashboardNameWhatIsServed) {
   std::string all = content_of(kFolder + "dashboard.json") + content_of(kFolder + "alerts.yml");
   std::set<std::string> wanted;
   for (const std::string& name : names_in(all)) wanted.insert(name);
-  // Of a daemon with a certificate: Tls.HttpSpeaksItWithTheSameCertificate.
+  // Only a daemon with a certificate has it: Tls.HttpSpeaksItWithTheSameCertificate.
   EXPECT_EQ(wanted.erase("windhover_tls_certificate_expiry_timestamp_seconds"), 1U);
   EXPECT_GT(wanted.size(), 25U);
   std::string missing;

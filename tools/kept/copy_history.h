@@ -20,7 +20,7 @@ struct CopyOptions {
   bool new_instance = false;
   // The newest checkpoint alone, though there is a log: for one that cannot be read.
   bool without_log = false;
-  // Of the copy's log, where they are to be others than the original's; 0: the same.
+  // Sizes of the copy's log, where they are to differ from the original's; 0: the same.
   std::uint64_t log_bytes = 0;
   std::uint64_t segment_bytes = 0;
 };

@@ -100,7 +100,7 @@ TEST_F(LogAgentTest, IsFullWhenTheNextFrameHasNoPlaceAndUntilSegmentsAreLetGo) {
   EXPECT_TRUE(progress_.full);
   EXPECT_EQ(progress_.obstacle(), Status::kLogFull);
   EXPECT_EQ(progress_.status, Status::kOk) << "no commit has failed";
-  // Of five segments one is not full and one is kept for a place that fails.
+  // One of the five segments is not full, and one is kept for a place that fails.
   EXPECT_LE(progress_.used_bytes, 4 * testing::kSmallLog.segment_bytes);
   agent_->release_below(durable());
   ASSERT_EQ(agent_->do_work(), 0);
