@@ -363,15 +363,19 @@ def test_a_daemon_ends_with_what_held_it(rows):
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, None])
-def test_a_daemon_ends_with_the_process_that_started_it(how):
+def test_a_daemon_ends_with_the_process_that_started_it(how, tmp_path):
     program = (
-        "import sys, time\n"
-        "from windhover.daemon import Daemon\n"
-        "server = Daemon({'model.features': 2})\n"
-        "print(server.pid, flush=True)\n"
+        "import sys\n"
+        "from windhover.sklearn import StreamingRegressor\n"
+        "model = StreamingRegressor().fit([[1, 2], [3, 4], [5, 7]], [1, 2, 3])\n"
+        "print(model.hosted_._daemon.pid, flush=True)\n"
         "sys.stdin.read()\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "TMPDIR": str(tmp_path),
+    }
     with subprocess.Popen(
         [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
@@ -385,6 +389,10 @@ def test_a_daemon_ends_with_the_process_that_started_it(how):
             process.send_signal(how)
         process.wait()
     assert gone(pid)
+    end = time.monotonic() + 60
+    while any(tmp_path.iterdir()) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not any(tmp_path.iterdir()), "folders of a process that has been killed"
 
 
 @pytest.mark.parametrize("under_way", [False, True])

@@ -10,12 +10,25 @@ import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from .errors import InvalidInput, WindhoverError
+
+
+# Ends the daemon $0 once nobody holds this program's input, and removes the folders after it. A
+# daemon that has ended may have a number still, where nobody waits for orphans: it has 15 s.
+_WARDEN = """read -r _
+kill -TERM "$0"
+left=150
+while kill -0 "$0" 2>/dev/null && [ $left -gt 0 ]; do
+  sleep 0.1
+  left=$((left - 1))
+done
+rm -rf -- "$@"
+"""
 
 
 class DaemonFailed(WindhoverError):
@@ -59,6 +72,7 @@ class Daemon:
         *,
         program: str | os.PathLike[str] | None = None,
         timeout: float = 60.0,
+        temporary: Sequence[str | os.PathLike[str]] = (),
     ) -> None:
         """Starts it and waits until it serves.
 
@@ -68,6 +82,7 @@ class Daemon:
                 True and False are written as the daemon reads them.
             program: its path; see find_program().
             timeout: seconds to wait for its first line.
+            temporary: folders that are removed, too, where this process ends without stop().
 
         Raises:
             DaemonFailed: it cannot be found, did not start, or refuses an option.
@@ -87,6 +102,7 @@ class Daemon:
         for name, value in {**own, **options}.items():
             self._arguments += [f"--{name}", _text(value)]
         self._log = Path(self._folder, "log")
+        self._temporary = [self._folder, *(os.fspath(folder) for folder in temporary)]
         self._process: subprocess.Popen[bytes] | None = None
         self._warden: subprocess.Popen[bytes] | None = None
         self.ready = ""
@@ -117,9 +133,9 @@ class Daemon:
                 stderr=log,
                 start_new_session=True,  # an interrupt from the terminal is for this process
             )
-        # Ends the daemon when this process is gone, also by a signal: its input is closed then.
+        # Also when this process is ended by a signal, the input of this one is closed.
         self._warden = subprocess.Popen(
-            ["sh", "-c", 'read -r _; kill -TERM "$0"', str(self._process.pid)],
+            ["sh", "-c", _WARDEN, str(self._process.pid), *self._temporary],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

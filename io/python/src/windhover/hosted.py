@@ -76,7 +76,7 @@ class Hosted:
             self._finalizer = weakref.finalize(self, _remove, self._folder, self._process)
             for name, content in (saved or {}).items():
                 (self._folder / name).write_bytes(content)
-            self._daemon = Daemon(self._daemon_options())
+            self._daemon = Daemon(self._daemon_options(), temporary=[self._folder])
             address, query = self._daemon.observe, self._daemon.query
         try:
             self._client: Client = connect(
