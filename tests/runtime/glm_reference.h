@@ -14,7 +14,8 @@ struct RowLoss {
   double value = 0, first = 0, second = 0;
 };
 using RowLossFunction = std::function<RowLoss(double eta, double y)>;
-using RowValueFunction = std::function<double(double eta, double y)>;
+// The sum of -log p over all rows.
+using LossSumFunction = std::function<double(const VectorXd& eta, const VectorXd& y)>;
 
 RowLoss poisson_loss(double eta, double y);
 RowLoss logistic_loss(double eta, double y);
@@ -23,10 +24,10 @@ RowLossFunction student_loss(double nu, double dispersion);
 
 class GlmReference {
  public:
-  // `start` is near enough to the mode. `value`: -log p(y | eta) alone, where that is much less
-  // work.
+  // `start` is near enough to the mode. `loss_sum`: where it is much less work than `loss`, row by
+  // row.
   GlmReference(const MatrixXd& design, const VectorXd& y, const ModelConfig& model,
-               RowLossFunction loss, const VectorXd& start, RowValueFunction value = {});
+               RowLossFunction loss, const VectorXd& start, LossSumFunction loss_sum = {});
 
   double log_posterior(const VectorXd& theta) const;
   const Gaussian& laplace() const { return laplace_; }
@@ -46,7 +47,7 @@ class GlmReference {
   VectorXd y_;
   VectorXd prior_;
   RowLossFunction loss_;
-  RowValueFunction value_;
+  LossSumFunction loss_sum_;
   Gaussian laplace_;
 };
 

@@ -35,10 +35,20 @@ Data overdispersed(Index rows, Index features, double intercept, double alpha, s
   return data;
 }
 
+NegativeBinomialLikelihood likelihood_at(double alpha) {
+  NegativeBinomialLikelihood likelihood{ModelConfig{}};
+  likelihood.set_dispersion(alpha);
+  return likelihood;
+}
+
+LossSumFunction loss_sum_at(double alpha) {
+  return [likelihood = likelihood_at(alpha)](const VectorXd& eta, const VectorXd& y) {
+    return likelihood.loss(eta.data(), y.data(), static_cast<std::size_t>(eta.size()));
+  };
+}
+
 RowLossFunction loss_at(double alpha) {
-  return [alpha](double eta, double y) {
-    NegativeBinomialLikelihood likelihood{ModelConfig{}};
-    likelihood.set_dispersion(alpha);
+  return [likelihood = likelihood_at(alpha)](double eta, double y) {
     RowLoss loss;
     double third = 0;
     loss.value = likelihood.loss(&eta, &y, 1);
@@ -62,7 +72,7 @@ TEST(NegativeBinomialPosterior, ModeAndMeanAreTheExactOnesUnderTheAlphaLearned) 
   engine.poll_until_idle();
   const double alpha = engine.provenance().noise_variance;
   const GlmReference reference(data.design(), data.y, config.model, loss_at(alpha),
-                               VectorXd::Zero(4));
+                               VectorXd::Zero(4), loss_sum_at(alpha));
   expect_modes(engine, reference);
   const Gaussian exact = reference.moments(100'000, 72).gaussian;
   EXPECT_LT(kl(engine.summary(), exact), 0.01);
@@ -114,7 +124,7 @@ TEST(NegativeBinomialPosterior, SpreadOfTheDrawsIsThePosteriors) {
   const Gaussian drawn = drawn_of(engine, data, 30'000);
   const double alpha = engine.provenance().noise_variance;
   const GlmReference reference(data.design(), data.y, config.model, loss_at(alpha),
-                               VectorXd::Zero(4));
+                               VectorXd::Zero(4), loss_sum_at(alpha));
   const Gaussian exact = reference.moments(100'000, 77).gaussian;
   for (Index j = 0; j < 4; ++j) {
     const double sd = std::sqrt(exact.covariance(j, j));

@@ -30,9 +30,9 @@ ZeroInflatedPoissonLikelihood likelihood_at(double structural) {
   return likelihood;
 }
 
-RowValueFunction value_at(double structural) {
-  return [likelihood = likelihood_at(structural)](double eta, double y) {
-    return likelihood.loss(&eta, &y, 1);
+LossSumFunction loss_sum_at(double structural) {
+  return [likelihood = likelihood_at(structural)](const VectorXd& eta, const VectorXd& y) {
+    return likelihood.loss(eta.data(), y.data(), static_cast<std::size_t>(eta.size()));
   };
 }
 
@@ -67,7 +67,7 @@ TEST(ZeroInflatedPosterior, ModeAndMeanAreTheExactOnesUnderWhatIsLearned) {
   engine.poll_until_idle();
   const double structural = engine.provenance().noise_variance;
   const GlmReference reference(data.design(), data.y, config.model, loss_at(structural), data.truth,
-                               value_at(structural));
+                               loss_sum_at(structural));
   expect_modes(engine, reference);
   // The Fisher information is another one than the Hessian's: off by about 1 / sqrt(n).
   const Gaussian exact = reference.moments(100'000, 82).gaussian;
@@ -127,7 +127,7 @@ TEST(ZeroInflatedPosterior, SpreadOfTheDrawsIsThePosteriors) {
   const Gaussian drawn = drawn_of(engine, data, 30'000);
   const double structural = engine.provenance().noise_variance;
   const GlmReference reference(data.design(), data.y, config.model, loss_at(structural), data.truth,
-                               value_at(structural));
+                               loss_sum_at(structural));
   const Gaussian exact = reference.moments(100'000, 87).gaussian;
   for (Index j = 0; j < 4; ++j) {
     const double sd = std::sqrt(exact.covariance(j, j));
