@@ -10,8 +10,8 @@ constexpr const char* kWhereDamage =
     "; windhover log verify says which rows are before it, windhover restore goes back to there";
 
 constexpr const char* kCheckpointAlone =
-    "; windhover restore --without-log makes a folder of the newest checkpoint alone, without the "
-    "rows after it";
+    " (windhover restore --without-log makes a folder of the newest checkpoint alone, without the "
+    "rows after it)";
 
 }  // namespace
 
@@ -33,11 +33,11 @@ Error RecoveryReport::fail_in_log(const std::string& what, const Error& error,
   return fail({error.status}, text + ": " + error_sentence(error) + kWhereDamage);
 }
 
+// Whoever shows the error puts the system's reason at its end.
 Error RecoveryReport::fail_without_log(const std::string& what, const Error& error) {
-  Error failed = fail(error, what);
-  sentence_ += kCheckpointAlone;
-  failed.sentence = sentence_.c_str();
-  return failed;
+  const bool is_lost = error.status == Status::kMalformed || error.status == Status::kUnavailable ||
+                       error.status == Status::kRefused;
+  return fail(error, is_lost ? what + kCheckpointAlone : what);
 }
 
 void RecoveryReport::add_remark(const std::string& remark) {

@@ -22,7 +22,9 @@ class RecoveryReport {
   Error fail(const Error& error, const std::string& what);
   // The same for a segment of the log, or kNoSegment; for damage it says what to type.
   Error fail_in_log(const std::string& what, const Error& error, std::size_t segment);
-  // Likewise of a log that cannot be used at all, so that the checkpoints are what is left.
+  // The same for a log that cannot be used at all. Where it is damaged or not there, it says how to
+  // go on with the checkpoints, which costs rows; where the disk or an older program cannot read
+  // it, the log may be good, and it does not.
   Error fail_without_log(const std::string& what, const Error& error);
 
   // Something that a start can do without, for the host: a sentence.

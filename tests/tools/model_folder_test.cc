@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "windhover/tests/temporary_folder.h"
+#include "windhover/tools/daemon/answer_choice.h"
 
 namespace windhover {
 namespace {
@@ -300,6 +302,21 @@ TEST_F(ModelFolders, AListThatCannotBeRenamedIsUndone) {
     fs::remove_all(data_ + "/stays/added.toml");
   }
   EXPECT_EQ(all(), before);
+}
+
+// Opening one waits for whoever has it open on the other side, which may be nobody.
+TEST_F(ModelFolders, NobodyWaitsAtAPipe) {
+  for (const char* pipe : {"stays/added.toml", "stays/answered_by", "stays/answered_by.new"}) {
+    ASSERT_EQ(::mkfifo((data_ + "/" + pipe).c_str(), 0600), 0);
+  }
+  std::string toml;
+  EXPECT_EQ(ModelFolder::read_toml(data_, "stays", toml).why, ENXIO);
+  EXPECT_EQ(AnswerChoice::kept_in(data_ + "/stays"), "");
+  EXPECT_EQ(AnswerChoice(data_ + "/stays").keep("old"), ENXIO);
+  AnswerChoice choice(data_ + "/old");
+  EXPECT_EQ(AnswerChoice::kept_in(data_ + "/old"), "");
+  EXPECT_EQ(choice.keep("stays"), 0);
+  EXPECT_EQ(AnswerChoice::kept_in(data_ + "/old"), "stays");
 }
 
 TEST_F(ModelFolders, AListThatCannotBeReadIsNeverReplaced) {

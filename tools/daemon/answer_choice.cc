@@ -1,7 +1,5 @@
 #include "windhover/tools/daemon/answer_choice.h"
 
-#include <fstream>
-
 namespace windhover {
 namespace {
 
@@ -12,10 +10,9 @@ constexpr const char* kChoiceFile = "answered_by";
 AnswerChoice::AnswerChoice(const std::string& folder) : file_(folder, kChoiceFile) {}
 
 std::string AnswerChoice::kept_in(const std::string& folder) {
-  std::ifstream file(WholeFile(folder, kChoiceFile).path());
-  std::string name;
-  std::getline(file, name);
-  return name;
+  std::string text;
+  (void)read_whole(WholeFile(folder, kChoiceFile).path(), text);
+  return text.substr(0, text.find('\n'));
 }
 
 int AnswerChoice::keep(std::string_view name) noexcept { return file_.write(name); }

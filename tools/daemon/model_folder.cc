@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "windhover/tools/daemon/new_model.h"
@@ -45,22 +43,10 @@ int move(const std::string& data_folder, const std::string& from, const std::str
 
 // An empty file in it, on the disk too. 0, or an errno.
 int touch(const std::string& data_folder, const std::string& path) noexcept {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
   if (file < 0) return errno;
   ::close(file);
   return sync_folder(data_folder.c_str());
-}
-
-// 0, or an errno.
-int read(const std::string& path, std::string& content) {
-  std::error_code why;
-  if (fs::is_directory(path, why)) return EISDIR;
-  if (why) return why.value();
-  std::ifstream in(path);
-  std::ostringstream text;
-  text << in.rdbuf();
-  content = text.str();
-  return in.is_open() && !text.bad() ? 0 : EIO;
 }
 
 // Renames the folder to .NAME.gone, which decides that it goes, and deletes it; where it cannot
@@ -105,7 +91,7 @@ FileFault ModelFolder::begin(bool anew, std::string_view toml) {
   if (is_there(aside_)) return {aside_, EEXIST};
   was_listed_ = !anew && is_there(list_.path());
   if (was_listed_) {
-    if (const int why = read(list_.path(), before_); why != 0) return {list_.path(), why};
+    if (const int why = read_whole(list_.path(), before_); why != 0) return {list_.path(), why};
   }
   if (anew) {
     is_aside_ = std::rename(path_.c_str(), aside_.c_str()) == 0;
@@ -144,7 +130,7 @@ void ModelFolder::undo() noexcept {
   std::string now;
   if (!was_listed_) {
     (void)list_.remove();
-  } else if (read(list_.path(), now) != 0 || now != before_) {
+  } else if (read_whole(list_.path(), now) != 0 || now != before_) {
     (void)list_.write(before_);
   }
   const bool gone = made_ ? delete_all(path_).why == 0 : !is_there(path_);
@@ -234,7 +220,7 @@ bool ModelFolder::is_aside(const std::string& data_folder, const std::string& na
 FileFault ModelFolder::read_toml(const std::string& data_folder, const std::string& name,
                                  std::string& toml) {
   const std::string path = folder_of(data_folder, name) + "/" + kListFile;
-  return {path, read(path, toml)};
+  return {path, read_whole(path, toml)};
 }
 
 FileFault ModelFolder::leave_list(const std::string& data_folder, const std::string& name,

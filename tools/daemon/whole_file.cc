@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -21,6 +23,19 @@ int sync(int descriptor) noexcept {
 
 }  // namespace
 
+int read_whole(const std::string& path, std::string& content) {
+  std::error_code why;
+  const std::filesystem::file_status status = std::filesystem::status(path, why);
+  if (why) return why.value();
+  if (std::filesystem::is_directory(status)) return EISDIR;
+  if (!std::filesystem::is_regular_file(status)) return ENXIO;
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  content = text.str();
+  return in.is_open() && !text.bad() ? 0 : EIO;
+}
+
 WholeFile::WholeFile(const std::string& folder, const std::string& name)
     : folder_(folder), path_(folder + "/" + name), new_path_(path_ + ".new") {}
 
@@ -31,7 +46,9 @@ int WholeFile::write(std::string_view text) noexcept {
 
 int WholeFile::prepare(std::string_view text) noexcept {
   if (folder_.empty()) return 0;
-  const int file = ::open(new_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  // A pipe that has its name is no reason to wait for somebody who reads it.
+  const int file =
+      ::open(new_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
   if (file < 0) return errno;
   errno = 0;  // a write that is short says nothing
   if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {

@@ -16,6 +16,10 @@ struct FileFault {
   int why = 0;
 };
 
+// All of a small file. 0, or an errno. Only a regular file is opened: a pipe would have its reader
+// wait for whoever writes to it.
+int read_whole(const std::string& path, std::string& content);
+
 // A file, or a folder with all that is in it; also where there is none. As much as can be: the
 // first that stays.
 FileFault delete_all(const std::string& path);

@@ -47,6 +47,22 @@ TEST(RecoveryReport, OfALogThatCannotBeUsedItSaysWhatIsLeft) {
   EXPECT_NE(std::string(told.sentence).find("segment-0003"), std::string::npos) << told.sentence;
   EXPECT_NE(std::string(told.sentence).find("windhover restore --without-log"), std::string::npos)
       << told.sentence;
+  EXPECT_TRUE(std::string(told.sentence).ends_with(": a segment cannot be opened"))
+      << told.sentence << ": what the system says comes next";
+}
+
+// Rows are given up for nothing where a log is good and cannot be read at the moment.
+TEST(RecoveryReport, OfALogThatMayBeGoodItSaysNotToGoOnWithoutIt) {
+  RecoveryReport report("/data/sales");
+  const Error locked = {Status::kIoError, "the log's identity cannot be opened", EACCES, true};
+  EXPECT_STREQ(report.fail_without_log("the log cannot be read", locked).sentence,
+               "/data/sales: the log cannot be read: the log's identity cannot be opened");
+  const Error newer = {Status::kUnsupported, "the log is of another version", 7};
+  const std::string told = report.fail_without_log("the log cannot be read", newer).sentence;
+  EXPECT_EQ(told.find("--without-log"), std::string::npos) << told;
+  const Error damaged = {Status::kMalformed, "the log's identity is damaged", 0};
+  const std::string lost = report.fail_without_log("the log cannot be read", damaged).sentence;
+  EXPECT_NE(lost.find("--without-log"), std::string::npos) << lost;
 }
 
 TEST(RecoveryReport, RemarksAreSentencesInTheOrderInWhichTheyCame) {
