@@ -139,8 +139,8 @@ TEST(Restore, OfALogThatCannotBeReadGoesBackToTheNewestCheckpoint) {
   flip(from + "/identity", 20);
   {
     const ServerLife refused(server_on_disk(from));
-    EXPECT_TRUE(
-        says(refused.error(), "the log's identity is damaged; windhover restore --without-log"));
+    EXPECT_TRUE(says(refused.error(), "the log cannot be read (windhover restore --without-log"));
+    EXPECT_TRUE(says(refused.error(), "): the log's identity is damaged"));
   }
   const std::string to = temporary_path("without-log");
   EXPECT_TRUE(says(failure_of([&] { copy(from, to); }), "the log's identity is damaged"));
@@ -157,11 +157,28 @@ TEST(Restore, OfALogThatCannotBeReadGoesBackToTheNewestCheckpoint) {
   EXPECT_EQ(life.engine().head(), 2'100U);
 }
 
+// What is taken is the checkpoint alone, as where there never was a log.
+TEST(Restore, OfALogWithoutItsIdentitySaysThatItsRowsAreLeftOut) {
+  const std::string from = temporary_path("no-identity");
+  std::filesystem::copy(history(), from);
+  std::filesystem::remove(from + "/identity");
+  const CopyReport report = copy(from, temporary_path("of-no-identity"));
+  EXPECT_FALSE(report.has_log);
+  EXPECT_EQ(report.rows, 2'000U);
+  ASSERT_EQ(report.remarks.size(), 1U);
+  EXPECT_TRUE(says(report.remarks[0], "the identity of the log is missing"));
+  const CopyReport asked =
+      copy(from, temporary_path("asked-for"), {.to_row = {}, .without_log = true});
+  EXPECT_TRUE(asked.remarks.empty());
+}
+
 TEST(Restore, RefusesALogSizeThatCannotBeWithTheNumberThatCan) {
   const std::string to = temporary_path("wrong-size");
   EXPECT_EQ(refusal_of([&] { copy(history(), to, {.to_row = {}, .log_bytes = 4 << 20}); }),
             "data.log_bytes must be a multiple of data.segment_bytes, 1048576, from 5 to 512 times "
             "as much; it is 4194304: 5242880 would do");
+  EXPECT_TRUE(says(refusal_of([&] { copy(history(), to, {.to_row = {}, .log_bytes = 0}); }),
+                   "it is 0: 5242880 would do"));
   EXPECT_FALSE(std::filesystem::exists(to));
   EXPECT_FALSE(std::filesystem::exists(to + ".unfinished"));
 }

@@ -20,8 +20,8 @@ struct FolderPair {
   std::string to;
   std::uint64_t to_row = 0;
   bool without_log = false;
-  std::uint64_t log_bytes = 0;  // 0: as it is
-  std::uint64_t segment_bytes = 0;
+  std::optional<std::uint64_t> log_bytes;  // nothing: as it is
+  std::optional<std::uint64_t> segment_bytes;
 };
 
 void add_folders(CLI::App& command, FolderPair& folders) {

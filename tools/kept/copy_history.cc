@@ -76,8 +76,8 @@ class LogCopy {
     if (status == Status::kLogFull) {
       throw RunError(
           fmt::format("a log of {} bytes is too small for the rows after the newest checkpoint; "
-                      "have the server "
-                      "take another one first (windhover checkpoint take), or give more",
+                      "have the server take another one first (windhover checkpoint take), or give "
+                      "more",
                       writer_->capacity_bytes()));
     }
     if (!ok(status)) demand(writer_->error(), path_);
@@ -104,9 +104,9 @@ class Copy {
       : from_(from), to_(to), options_(options), progress_(progress) {}
 
   CopyReport run() {
-    if (!options_.without_log) identity_ = from_.log_identity();
+    if (!options_.without_log) identity_ = from_.log_identity(&report_.remarks);
     if (identity_) log_ = identity_->options;
-    if (options_.log_bytes > 0 || options_.segment_bytes > 0) resize_log();
+    if (options_.log_bytes || options_.segment_bytes) resize_log();
     choose_checkpoint();
     report_.instance = options_.new_instance ? random_id() : facts_.instance;
     copy_checkpoint();
@@ -129,8 +129,8 @@ class Copy {
  private:
   void resize_log() {
     if (!identity_) throw UserError(from_.path() + " holds no log that could have another size");
-    if (options_.log_bytes > 0) log_.bytes = options_.log_bytes;
-    if (options_.segment_bytes > 0) log_.segment_bytes = options_.segment_bytes;
+    log_.bytes = options_.log_bytes.value_or(log_.bytes);
+    log_.segment_bytes = options_.segment_bytes.value_or(log_.segment_bytes);
     if (const std::string wrong = contradiction(log_, 0); !wrong.empty()) throw UserError(wrong);
   }
 

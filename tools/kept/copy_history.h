@@ -20,9 +20,9 @@ struct CopyOptions {
   bool new_instance = false;
   // The newest checkpoint alone, though there is a log: for one that cannot be read.
   bool without_log = false;
-  // Sizes of the copy's log, where they are to differ from the original's; 0: the same.
-  std::uint64_t log_bytes = 0;
-  std::uint64_t segment_bytes = 0;
+  // Sizes of the copy's log, where they are to differ from the original's.
+  std::optional<std::uint64_t> log_bytes = std::nullopt;
+  std::optional<std::uint64_t> segment_bytes = std::nullopt;
 };
 
 struct CopyReport {

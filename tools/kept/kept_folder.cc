@@ -25,6 +25,7 @@ class Names final : public NameVisitor {
   void name(const char* name) noexcept override {
     const std::string_view text = name;
     identity |= text == "identity";
+    segments |= text.starts_with("segment-");
     if (text.size() != kPrefix.size() + kDigits || !text.starts_with(kPrefix)) return;
     std::uint64_t number = 0;
     for (const char digit : text.substr(kPrefix.size())) {
@@ -35,6 +36,7 @@ class Names final : public NameVisitor {
   }
 
   bool identity = false;
+  bool segments = false;
   std::vector<std::uint64_t> checkpoints;
 };
 
@@ -115,13 +117,20 @@ Result<CheckpointReader> KeptFolder::open_unverified(std::uint64_t number) {
   return CheckpointReader::open_unverified(folder_, checkpoint_name(number).c_str(), buffer_);
 }
 
-std::optional<LogIdentity> KeptFolder::log_identity() {
+std::optional<LogIdentity> KeptFolder::log_identity(std::vector<std::string>* remarks) {
   const Result<LogIdentity> identity = read_log_identity(folder_);
   if (identity.ok()) {
     demand_segments(identity.value());
     return identity.value();
   }
-  if (identity.status() == Status::kUnavailable) return std::nullopt;
+  if (identity.status() == Status::kUnavailable) {
+    if (remarks != nullptr && names_in(folder_, path_).segments) {
+      remarks->emplace_back(
+          "the identity of the log is missing, without which its segments cannot be read: the rows "
+          "that they may hold after the checkpoint were left out");
+    }
+    return std::nullopt;
+  }
   throw RunError(sentence("the log cannot be read", identity.error()));
 }
 

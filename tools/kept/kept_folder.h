@@ -34,8 +34,8 @@ class KeptFolder {
   Result<CheckpointReader> open_unverified(std::uint64_t number);
 
   // The log's identity; nothing where there is none. RunError: it cannot be read, or a segment is
-  // missing.
-  std::optional<LogIdentity> log_identity();
+  // missing. `remarks`, where given, are told of segments whose identity is not there.
+  std::optional<LogIdentity> log_identity(std::vector<std::string>* remarks = nullptr);
 
   // "FOLDER: what", with the error's sentence and, of a call of the system, its reason.
   std::string sentence(const std::string& what, const Error& error) const;
