@@ -38,6 +38,8 @@ bool SendLink::wait_while_held_up() {
     if (!why.empty() && why != told) note(why);
     told = why;
     const Status status = client_.wait_acknowledged();
+    // A server that is started again while it is mended is tried again as long as any.
+    if (!told.empty()) begin_trying();
     if (status != Status::kTimeout) return ok(status);
   }
   return false;
@@ -58,11 +60,15 @@ std::string SendLink::why_held_up() const {
                           : "";
 }
 
+void SendLink::begin_trying() {
+  try_until_ = std::chrono::steady_clock::now() +
+               std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                   std::chrono::duration<double>(options_.retry_for));
+}
+
 void SendLink::connect_again() {
   note(fmt::format("{}; trying again for {:g} s", client_.error_text(), options_.retry_for));
-  const auto until = std::chrono::steady_clock::now() +
-                     std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                         std::chrono::duration<double>(options_.retry_for));
+  begin_trying();
   for (;;) {
     const ObserveTotals before = client_.totals();
     const Status status = client_.reconnect();
@@ -77,7 +83,7 @@ void SendLink::connect_again() {
     const Status acknowledged = client_.wait_acknowledged();
     if (ok(acknowledged)) return;
     if (acknowledged == Status::kTimeout ? wait_while_held_up() : client_.connected()) return;
-    if (std::chrono::steady_clock::now() >= until) {
+    if (std::chrono::steady_clock::now() >= try_until_) {
       give_up(fmt::format("the connection is lost again and again: {}", client_.error_text()));
     }
   }

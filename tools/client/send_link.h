@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TOOLS_CLIENT_SEND_LINK_H_
 #define WINDHOVER_TOOLS_CLIENT_SEND_LINK_H_
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -46,6 +47,7 @@ class SendLink {
   void mend(Status broken);
   bool wait_while_held_up();
   std::string why_held_up() const;
+  void begin_trying();
   void connect_again();
   void make_good(const MissingRows& missing);
   void note_restart(const ObserveTotals& before) const;
@@ -53,6 +55,7 @@ class SendLink {
   const SendOptions& options_;
   Client client_;
   SendPlace place_;
+  std::chrono::steady_clock::time_point try_until_;  // of a connection that breaks again and again
   std::uint64_t reconnections_ = 0;
   bool again_ = false;
 };
