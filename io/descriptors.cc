@@ -5,7 +5,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "windhover/io/operator_place.h"
 
@@ -14,7 +16,11 @@ namespace windhover {
 void reserve_descriptors(std::size_t more) noexcept {
   const int first_free = ::eventfd(0, EFD_CLOEXEC);
   if (first_free < 0) return;
-  const int last = ::fcntl(first_free, F_DUPFD_CLOEXEC, first_free + static_cast<int>(more));
+  constexpr std::size_t kMostInt = std::numeric_limits<int>::max();
+  const std::size_t wanted = static_cast<std::size_t>(first_free) + more;
+  const std::size_t most = descriptor_limit() - 1;
+  const int last =
+      ::fcntl(first_free, F_DUPFD_CLOEXEC, static_cast<int>(std::min({wanted, most, kMostInt})));
   if (last >= 0) ::close(last);
   ::close(first_free);
 }

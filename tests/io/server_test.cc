@@ -1,7 +1,6 @@
 #include "windhover/io/server.h"
 
 #include <cerrno>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -96,22 +95,6 @@ TEST(Server, TakenPortIsRefusedByOpen) {
             "observe.tcp_address 127.0.0.1 with tcp_port " +
                 std::to_string(first.server().observe().port) + " cannot be bound");
   EXPECT_EQ(errno_of(opened.error()), EADDRINUSE);
-}
-
-// How many descriptors this process may have before the system makes their table larger.
-std::size_t descriptor_room() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (std::size_t room = 0; word == "FDSize:" && status >> room) return room;
-  }
-  return 0;
-}
-
-TEST(Server, HasRoomForAllItsDescriptorsFromTheStart) {
-  ServerConfig config = small_server();
-  config.max_sessions = 300;
-  const TestServer server(config);
-  EXPECT_GE(descriptor_room(), 600U) << "where both endpoints are full";
 }
 
 TEST(Server, StopBeforeStartReturnsAtOnce) {
