@@ -25,8 +25,9 @@ DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept 
   metrics.commits = log.commits.load();
   metrics.log_failures = log.failures.load();
   metrics.log_seal_failures = log.seal_failures.load();
-  metrics.log_ok = ok(log.obstacle());
-  metrics.log_full = log.full.load();
+  const Status obstacle = log.obstacle();
+  metrics.log_ok = ok(obstacle);
+  metrics.log_full = obstacle == Status::kLogFull;
   metrics.checkpoints_taken = checkpoints.taken.load();
   metrics.checkpoint_failures = checkpoints.failures.load();
   metrics.checkpoint_rows = checkpoints.head.load();

@@ -109,5 +109,17 @@ TEST_F(LogAgentTest, IsFullWhenTheNextFrameHasNoPlaceAndUntilSegmentsAreLetGo) {
   EXPECT_EQ(progress_.obstacle(), Status::kOk);
 }
 
+// What helps is another thing in each case: a disk that is mended, or a checkpoint.
+TEST(LogProgress, TellsADiskThatFailsBeforeALogThatIsFull) {
+  LogProgress progress;
+  progress.full = true;
+  progress.status.store(Status::kIoError);
+  EXPECT_EQ(progress.obstacle(), Status::kIoError);
+  // Segments were left after places that failed, and a commit has found none.
+  progress.full = false;
+  progress.status.store(Status::kLogFull);
+  EXPECT_EQ(progress.obstacle(), Status::kLogFull);
+}
+
 }  // namespace
 }  // namespace windhover::log_agent_test
