@@ -67,6 +67,7 @@ class FilteredPosterior {
   double* centre() noexcept { return centre_; }
   double* covariance() noexcept { return covariance_; }
   FadingRows& rows() noexcept { return rows_; }
+  const FadingRows& rows() const noexcept { return rows_; }
   // What -log p is divided by.
   double divisor() const noexcept { return scales_ ? dispersion() : 1.0; }
   // What a row's -log p counts for beside the prior.

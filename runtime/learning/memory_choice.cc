@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -193,12 +194,19 @@ PredictiveResidual MemoryChoice::averaged(const std::array<Residuals, kMost>& of
 }
 
 MemoryChoice::Numbers MemoryChoice::weights() const noexcept {
-  std::array<bool, kMost> takes_part{true};
-  // Whose level walks knows how far it may go in a take, and is judged by whole ones: of thousands
-  // of rows there are too few for that.
-  const bool levels_judged = take_rows_ <= kMostJudged;
+  constexpr double kLeastTakes = 8;
+  constexpr double kConsiderable = 0.05;
+  std::array<bool, kMost> takes_part;
+  takes_part.fill(true);
+  const Numbers all = weights_.served(takes_part);
+  const std::uint32_t first_level = count_ - levels_;
+  const double walking = std::accumulate(&all[first_level], &all[count_], 0.0);
+  // A level that may walk through a whole take leaves it that far open, though next to nothing
+  // speaks for it. It is judged by whole takes, and some like the newest must have been seen.
+  const double takes = posteriors_[0]->rows().sum() / static_cast<double>(take_rows_);
+  const bool known = take_rows_ <= kMostJudged && takes >= kLeastTakes && walking > 0.5;
   for (std::uint32_t i = 1; i < count_; ++i) {
-    takes_part[i] = !is_far_shorter(i) || (levels_judged && i >= count_ - levels_);
+    takes_part[i] = !is_far_shorter(i) || (known && i >= first_level && all[i] > kConsiderable);
   }
   return weights_.served(takes_part);
 }
