@@ -10,7 +10,7 @@ namespace windhover {
 
 namespace {
 
-// Another normal number for each draw of the posterior, the same ones every time.
+// Fills in a normal number for each draw of the posterior, the same ones every time.
 void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap numbers) noexcept {
   fill_normals(seed, {memory, 0, Purpose::kMemory},
                {numbers.data(), static_cast<std::size_t>(numbers.size())});
@@ -43,7 +43,7 @@ double MemoryChoice::add_levels(const Numbers& believed, MemoryAverage& average)
     open -= u[j] * u[j] * below[0];
     for (std::uint32_t i = 1; i < dimension_ - j; ++i) open -= 2 * u[j] * u[j + i] * below[i];
   }
-  // One of them has overflowed.
+  // A memory has overflowed.
   if (!std::isfinite(open / own)) return 1;
   const MemoryAverage::Column column = average.add();
   VectorMap(column.direction, d) = u;
@@ -67,7 +67,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
   };
   VectorMap origin(scratch_.step, d);
   origin = model.quadratic() ? served : filtered(estimated_);
-  // From where the posterior is.
+  // Finds how far a memory's centre is from where the posterior is.
   const auto find = [&](std::uint32_t i, VectorMap move) {
     move = filtered(i) - origin;
     if (i == estimated_) move.setZero();
@@ -81,7 +81,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
     find(i, move);
     mean += believed[i] * move;
   }
-  // One of them has overflowed: the posterior stands for itself.
+  // Where a memory has overflowed the posterior stands for itself.
   if (!mean.allFinite()) return;
   VectorMap(posterior.average.shift(), d) = mean;
   for (std::uint32_t i = 0; i < count_; ++i) {
