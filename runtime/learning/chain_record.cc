@@ -81,7 +81,7 @@ void ChainRecord::add_iterates(std::span<const Chain> chains, const Estimator& e
 bool ChainRecord::can_be_judged() const noexcept {
   constexpr double kLongestExploration = 512;
   const double patience = last_draw_ > 0 ? DrawBudget::kMostPending : kLongestExploration;
-  const bool judged = consistency_.suffices() && diagnostics_.suffices();
+  const bool judged = is_compared() && consistency_.suffices() && diagnostics_.suffices();
   return judged || relaxations_ - last_draw_ >= patience;
 }
 
@@ -96,8 +96,7 @@ bool ChainRecord::comparison_due(std::uint64_t rows) noexcept {
   const double cost = dimension_ <= Consistency::kLyapunovDimension ? 60 * d * d * d : d;
   ratio_paid_ += std::min(1 / kRatioInterval, kShare * moves / cost);
   const bool grown = static_cast<double>(rows) >= kGrown * ratio_rows_;
-  const bool known = ratio_.largest != 0;
-  if (!consistency_.suffices() || (known && ratio_paid_ < 1 && !grown)) return false;
+  if (!consistency_.suffices() || (is_compared() && ratio_paid_ < 1 && !grown)) return false;
   ratio_paid_ = 0;
   ratio_rows_ = static_cast<double>(rows);
   return true;

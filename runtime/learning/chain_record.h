@@ -59,9 +59,11 @@ class ChainRecord {
   // Forgets a ratio that says nothing about the present draws.
   void forget_ratio() noexcept { ratio_ = consistency_.none(); }
   void compare_soon() noexcept { ratio_paid_ = 1; }
+  // Whether the draws have been compared, or cannot be.
+  bool is_compared() const noexcept { return ratio_.largest != 0; }
 
-  // Whether the draws can be judged, or never will be: a sampler that has gone on to refine (Santa)
-  // has none that could.
+  // Whether the draws have been compared and the chains with each other, or never will be: a
+  // sampler that has gone on to refine (Santa) has no draws.
   bool can_be_judged() const noexcept;
 
   // Whether enough has been recorded since the spread was compared last, or it never was; `rows`

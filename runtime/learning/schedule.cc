@@ -35,14 +35,14 @@ std::uint64_t Schedule::rows_to_join(bool resting) const noexcept {
   return resting ? kTailRows : rows_of_a_tenth_move();
 }
 
-bool Schedule::pass_due(bool resting) const noexcept {
+bool Schedule::pass_due() const noexcept {
   using Phase = Learner::Phase;
   const bool law_moved = run_.law_moved();
   if (config_.draws_per_observation == 0 || sums_.unusable()) return true;
   if (run_.phase() == Phase::kApproach || (run_.phase() == Phase::kBurnIn && law_moved))
     return true;
   if (ensemble_.mover().damping().active()) return true;
-  if (resting && (!sums_.exact() || law_moved || estimator_.far_from_mode())) return true;
+  if (!sums_.exact() || law_moved || estimator_.far_from_mode()) return true;
   const double fresh = static_cast<double>(cursor_.head() - sums_.pass().end());
   return fresh >= std::max(1.0, 0.01 * cursor_.worth());
 }

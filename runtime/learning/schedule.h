@@ -31,7 +31,9 @@ class Schedule {
   // How many of the newest rows may join the sums this round.
   std::uint64_t rows_to_join(bool resting) const noexcept;
 
-  bool pass_due(bool resting) const noexcept;
+  // Whether the window is to be summed anew: much of it is new, or the sums, or the mode found with
+  // them, are not those of its rows yet.
+  bool pass_due() const noexcept;
   // How many rounds lie between two pieces of the pass, and how many rows a piece has.
   std::uint64_t sweep_interval(bool resting) const noexcept;
   std::uint64_t sweep_rows(bool resting) const noexcept;

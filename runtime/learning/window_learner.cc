@@ -73,7 +73,7 @@ bool WindowLearner::do_round() noexcept {
   if (run_.phase() == Phase::kWarmingUp) return cold_start_round();
   ensemble_.mover().begin_round(round_);
   const bool resting = run_.rests();
-  if (!sums_.pass().running() && schedule_.pass_due(resting)) begin_pass();
+  if (!sums_.pass().running() && schedule_.pass_due()) begin_pass();
   const std::uint64_t interval = schedule_.sweep_interval(resting);
   const bool sweeping = sums_.pass().running() && round_ % interval == 0;
   // A pass that gains on the stream ends with the newest row, not with the newest when it began.

@@ -104,18 +104,13 @@ void settle(ServedEngine& served, const LoadRows& rows, bool rest) {
   }
   Reader reader = value_or_throw(served.engine().reader());
   std::vector<ParameterSummary> summaries(served.engine().dimension());
-  constexpr int kLongAtRest = 100;  // looks
   std::uint64_t steps = 0;
-  int looks_at_rest = 0;
   for (; wall_seconds() < patience; sleep_for(0.1)) {
     Provenance p;
     if (!ok(reader.posterior(summaries, p))) continue;
-    looks_at_rest = p.steps == steps ? looks_at_rest + 1 : 0;
+    const bool rests = p.steps == steps;
     steps = p.steps;
-    const bool warming_up = p.reason == StatusReason::kFewDraws;
-    if (!warming_up && (looks_at_rest > 0 || !rest)) return;
-    // A learner may come to rest before its draws have been compared, and waits for rows then.
-    if (steps > 0 && looks_at_rest >= kLongAtRest) return;
+    if (p.reason != StatusReason::kFewDraws && (rests || !rest)) return;
   }
   throw RunError(fmt::format("the posterior has not settled in {} seconds", kPatience));
 }

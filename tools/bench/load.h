@@ -210,8 +210,7 @@ LoadRows load_rows(std::uint32_t dimension, std::uint32_t nonzeros);
 
 // Sends up to 30,000 rows, then nothing until the posterior has settled, which it has not during a
 // cold start, and, if `rest`, the learner has nothing left to do: its answers stand for as many
-// steps as a tenth of a second before. A learner that has stood still for ten seconds has settled,
-// whatever its status. Once an engine. RunError after kPatience.
+// steps as a tenth of a second before. Once an engine. RunError after kPatience.
 void settle(ServedEngine& served, const LoadRows& rows, bool rest);
 
 // Rows a second that the server takes from 32 connections: "saturation" where a suite speaks of a
