@@ -1,6 +1,7 @@
 // What one client has of a server on which others do their worst: its questions go on at a fixed
 // rate, alone, beside each kind of hostile peers, and beside all of them at once; and so do rows,
 // and clients that come to ask one question.
+#include <algorithm>
 #include <random>
 
 #include "windhover/io/descriptors.h"
@@ -98,6 +99,13 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
     if (!attack.http_too) continue;
     peers.push_back(std::make_unique<HostilePeers>(served.http_address(), attack.plan));
   }
+  // They run when nobody else wants the processor, and nothing is measured before they have come.
+  wait_until(
+      [&] {
+        return std::ranges::all_of(peers,
+                                   [](const auto& peer) { return peer->connections_made() > 0; });
+      },
+      "hostile peers do not come to connect");
   sleep_for(0.5);
   const auto newcomers_to = [](const std::string& address, Speaks what) {
     return Beside<Json>([=](const std::stop_token& stop) {
