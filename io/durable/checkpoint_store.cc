@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kCheckpointPrefix = "checkpoint-";
 constexpr const char* kNewCheckpoint = "checkpoint.new";
 constexpr std::size_t kCheckpointDigits = 12;
+constexpr std::uint64_t kLastCheckpoint = 999'999'999'999;
 
 // The number in a checkpoint's name, or 0.
 std::uint64_t number_of(std::string_view name) noexcept {
@@ -84,6 +85,11 @@ Result<CheckpointStore> CheckpointStore::open(Folder& folder,
   NewestNumbers newest;
   if (const std::int64_t listed = folder.list(newest); listed < 0) {
     return error_of(listed, "the checkpoints' folder cannot be listed");
+  }
+  if (newest.count > 0 && newest.numbers[newest.count - 1] == kLastCheckpoint) {
+    return Error{Status::kRefused,
+                 "checkpoint-999999999999 leaves no number for the next one: give it a smaller one",
+                 0};
   }
   for (std::size_t i = 0; i < newest.count; ++i) {
     store.entries_[i].number = newest.numbers[i];

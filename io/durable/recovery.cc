@@ -17,8 +17,9 @@ std::uint64_t row_bytes(const Engine& engine) noexcept {
 }
 
 Error too_many_producers(RecoveryReport& report, const ProducerTable& producers) {
-  return report.fail({}, "server.max_producers = " + std::to_string(producers.capacity()) +
-                             " is smaller than the number of producers that the folder knows");
+  return report.fail({Status::kInvalidConfig},
+                     "server.max_producers = " + std::to_string(producers.capacity()) +
+                         " is smaller than the number of producers that the folder knows");
 }
 
 }  // namespace
@@ -62,7 +63,7 @@ Result<bool> Persistence::recover() {
   }
   if (has_log && !config_.log) {
     return report_.fail(
-        {},
+        {Status::kInvalidConfig},
         "it holds a log, so rows were promised to be kept: data.durability = \"logged\", "
         "or another folder");
   }

@@ -19,6 +19,7 @@ struct ConfigField {
   Kind kind;
   const char* sentence;  // "... another NAME; ...": what an error says
   std::uint64_t (*bits)(const EngineConfig& config) noexcept;
+  bool decides_others = false;  // defaults of other fields depend on it
 
   // The name in the sentence, between "another " and ";": at most 31 characters.
   std::string_view name() const noexcept;

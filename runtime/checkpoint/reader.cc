@@ -96,13 +96,21 @@ Result<bool> Reader::configuration(const Header& header, const EngineConfig& con
                            static_cast<double>(held)};
   if (!section.value().header.is(kConfiguration)) return damaged();
   if (payload.size() != fields.size() * sizeof(FieldEntry)) return other_fields;
+  const ConfigField* differs = nullptr;
+  std::uint64_t there = 0;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto entry = load<FieldEntry>(payload.data() + i * sizeof(FieldEntry));
     FieldEntry expected;
     fields[i].name().copy(expected.name.data(), expected.name.size());
     if (entry.name != expected.name) return other_fields;
-    if (entry.bits == fields[i].bits(config)) continue;
-    return Error{Status::kInvalidConfig, fields[i].sentence, fields[i].number(entry.bits)};
+    const bool tells_more =
+        differs == nullptr || (fields[i].decides_others && !differs->decides_others);
+    if (!tells_more || entry.bits == fields[i].bits(config)) continue;
+    differs = &fields[i];
+    there = entry.bits;
+  }
+  if (differs != nullptr) {
+    return Error{Status::kInvalidConfig, differs->sentence, differs->number(there)};
   }
   if (header.fingerprint != fingerprint || header.configuration != configuration_hash(config)) {
     return Error{Status::kInvalidConfig, "the checkpoint is of another model or configuration"};

@@ -51,6 +51,13 @@ TEST(CheckpointConfiguration, EveryFieldThatDiffersIsNamed) {
       {"standardize_target", [](auto& c) { c.standardize_target = Standardize::kColdStart; }},
       {"retained_draws", [](auto& c) { c.retained_draws = 3; }},
       {"seed", [](auto& c) { c.seed = 8; }},
+      {"horizon",
+       [](auto& c) {
+         c.horizon = Horizon::kAll;
+         c.model.learn_prior_precision = false;  // as any horizon but a window asks for
+         c.sampler.chains = c.retained_draws;
+         c.sampler.minibatch_size = 9;
+       }},
   };
   for (const auto& [name, change] : changes) {
     EngineConfig config = base;

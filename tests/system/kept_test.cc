@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "windhover/tests/io/durable/stream_on_disk.h"
+#include "windhover/tests/system/live_daemon.h"
 #include "windhover/tests/system/run_program.h"
 #include "windhover/tests/tools/kept_support.h"
 #include "windhover/tools/kept/kept_folder.h"
@@ -51,6 +52,23 @@ TEST(CommandCheckpoint, TakeWaitsForIt) {
 
   std::filesystem::create_directory(temporary_path("take") + "/checkpoint.new");
   expect_failure(windhover({"checkpoint", "take", "--to", life.query()}), 1, "no checkpoint: ");
+}
+
+// A supervisor does not start it again and again: that is of no use.
+TEST(DaemonFolder, OfAnotherConfigurationEndsWithTwo) {
+  const std::string folder = temporary_path("other_configuration");
+  LiveDaemon daemon("one_feature", {"--data.folder", folder});
+  ASSERT_TRUE(daemon.ready()) << daemon.error();
+  EXPECT_EQ(daemon.stop(), 0);
+  const auto start = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--data.folder", folder, "--engine.window_size", "1000",
+                               "--process.log_level", "warning"});
+    return run_program(WINDHOVER_DAEMON, std::move(more));
+  };
+  expect_failure(start({"--model.features", "3"}), 2, "another model.features; there it is 1");
+  expect_failure(start({"--model.features", "1", "--engine.horizon", "all"}), 2, "another horizon");
+  expect_failure(start({"--model.features", "1", "--data.durability", "memory"}), 2,
+                 "it holds a log, so rows were promised to be kept");
 }
 
 // Nothing is wrong with its answers, and who reads the first line alone learns that senders wait.

@@ -71,7 +71,8 @@ void write_line(const std::string& line) {
   }
 }
 
-// What the system says about a socket that could not be opened, and what to do.
+// What the system says about a socket or folder that could not be opened, and what to do.
+// UserError where starting again is of no use: the configuration is not the folder's.
 [[noreturn]] void refuse_to_open(const Error& error) {
   const int why = errno_of(error);
   std::string text = error.sentence;
@@ -81,6 +82,7 @@ void write_line(const std::string& line) {
     text += path ? "; stop the process that has it, remove the file where none has, or give another"
                  : "; stop the process that has it, or give another (port 0: any free one)";
   }
+  if (error.status == Status::kInvalidConfig) throw UserError(text);
   throw RunError(text);
 }
 

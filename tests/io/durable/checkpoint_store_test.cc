@@ -98,6 +98,15 @@ TEST_F(CheckpointStoreTest, KeepsTheNewestTwo) {
             (std::vector<std::string>{"checkpoint-000000000011", "checkpoint-000000000012"}));
 }
 
+TEST_F(CheckpointStoreTest, LastNumberIsRefusedAndNothingIsTakenAway) {
+  CheckpointStore store = open(folder_);
+  ASSERT_EQ(put(store, 1), Status::kOk);
+  folder_.set_contents("checkpoint-999999999999", folder_.contents("checkpoint-000000000001"));
+  const Result<CheckpointStore> again = CheckpointStore::open(folder_, buffer_);
+  EXPECT_EQ(again.status(), Status::kRefused);
+  EXPECT_EQ(folder_.names().size(), 2U);
+}
+
 TEST_F(CheckpointStoreTest, NeedsABufferAndIgnoresOtherFiles) {
   EXPECT_EQ(CheckpointStore::open(folder_, std::span(buffer_).first(4095)).status(),
             Status::kArenaTooSmall);
