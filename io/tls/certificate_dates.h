@@ -5,7 +5,8 @@
 
 namespace windhover {
 
-// When a certificate is good, in seconds since 1970. Both 0: there is none, or it does not say.
+// When a certificate is good, or a chain of them, in seconds since 1970. Both 0: there is none, or
+// it does not say.
 struct CertificateDates {
   std::int64_t from_s = 0;
   std::int64_t until_s = 0;

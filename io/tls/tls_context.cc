@@ -26,6 +26,11 @@ std::int64_t seconds_since_1970(const ASN1_TIME* time) noexcept {
   return known ? std::int64_t{days} * 86'400 + seconds : 0;
 }
 
+CertificateDates dates_of(const X509* certificate) noexcept {
+  return {seconds_since_1970(X509_get0_notBefore(certificate)),
+          seconds_since_1970(X509_get0_notAfter(certificate))};
+}
+
 }  // namespace
 
 TlsSettings::~TlsSettings() { SSL_CTX_free(context_); }
@@ -33,8 +38,15 @@ TlsSettings::~TlsSettings() { SSL_CTX_free(context_); }
 CertificateDates TlsSettings::dates() const noexcept {
   const X509* const own = context_ != nullptr ? SSL_CTX_get0_certificate(context_) : nullptr;
   if (own == nullptr) return {};
-  return {seconds_since_1970(X509_get0_notBefore(own)),
-          seconds_since_1970(X509_get0_notAfter(own))};
+  CertificateDates all = dates_of(own);
+  STACK_OF(X509)* chain = nullptr;
+  SSL_CTX_get0_chain_certs(context_, &chain);
+  for (int i = 0; i < sk_X509_num(chain); ++i) {
+    const CertificateDates one = dates_of(sk_X509_value(chain, i));
+    all.from_s = std::max(all.from_s, one.from_s);
+    if (one.known()) all.until_s = std::min(all.until_s, one.until_s);
+  }
+  return all;
 }
 
 Error TlsContext::failed(std::string_view file, const char* what) noexcept {

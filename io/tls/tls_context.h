@@ -29,7 +29,7 @@ class TlsSettings {
   ~TlsSettings();
 
   ssl_ctx_st* get() const noexcept { return context_; }
-  // The dates of the server's own certificate, not of those that it stands on.
+  // When the server's own certificate and all others in its file are good.
   CertificateDates dates() const noexcept;
 
  private:

@@ -2,6 +2,7 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <fstream>
 #include <random>
 #include <string>
 
@@ -164,6 +165,17 @@ TEST(Tls, CertificateOfAClientIsAnIdentity) {
   EXPECT_EQ(client.connect(address, token), Status::kOk) << client.error_text();
   const TestCertificate false_ada("ada", "", &authority.root);
   EXPECT_NE(client.connect(address, as(false_ada)), Status::kOk);
+}
+
+// What clients are shown ends with the first of its certificates that does.
+TEST(Tls, DatesAreThoseOfTheWholeChain) {
+  const Authority authority;
+  const TestCertificate between("between", "", nullptr, 3600);
+  std::ofstream(authority.server.certificate(), std::ios::app)
+      << std::ifstream(between.certificate()).rdbuf();
+  TestServer server(authority.config());
+  const CertificateDates dates = server.server().certificate();
+  EXPECT_EQ(dates.until_s - dates.from_s, 86'400 + 3600);
 }
 
 TEST(Tls, NewCertificateIsForNewConnections) {
