@@ -14,6 +14,7 @@
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/compare.h"
 #include "windhover/tools/client/send.h"
+#include "windhover/tools/fit/reference.h"
 
 namespace windhover {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "windhover/io/client.h"
+#include "windhover/tools/data/dataset.h"
 #include "windhover/tools/data/schema.h"
-#include "windhover/tools/fit/reference.h"
 
 namespace windhover {
 

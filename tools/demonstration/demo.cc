@@ -29,6 +29,7 @@
 #include "windhover/tools/demonstration/demo_report.h"
 #include "windhover/tools/demonstration/killed.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/fit/reference.h"
 
 namespace windhover {
 namespace {
