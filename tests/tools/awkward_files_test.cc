@@ -8,12 +8,12 @@
 #include "windhover/tests/tools/inspect_fixture.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/cli/fit_report.h"
-#include "windhover/tools/cli/run_program.h"
-#include "windhover/tools/cli/say.h"
 #include "windhover/tools/data/dataset.h"
 #include "windhover/tools/data/inspect.h"
 #include "windhover/tools/data/shown_text.h"
 #include "windhover/tools/fit/fit.h"
+#include "windhover/tools/program/run_program.h"
+#include "windhover/tools/program/say.h"
 
 namespace windhover::awkward_files_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "windhover/tools/cli/unknown_word.h"
+#include "windhover/tools/program/unknown_word.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "windhover/tools/cli/run_program.h"
+#include "windhover/tools/program/run_program.h"
 
 namespace windhover::unknown_word_test {
 namespace {

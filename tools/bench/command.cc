@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "windhover/tools/bench/suite.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/gnuplot.h"
+#include "windhover/tools/program/manual.h"
 #include "windhover/tools/reproduce/plot.h"
 
 namespace windhover {

@@ -3,8 +3,8 @@
 #include <csignal>
 
 #include "windhover/tools/bench/suite.h"
-#include "windhover/tools/cli/manual.h"
-#include "windhover/tools/cli/run_program.h"
+#include "windhover/tools/program/manual.h"
+#include "windhover/tools/program/run_program.h"
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);

@@ -7,10 +7,10 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/kept/copy_history.h"
 #include "windhover/tools/kept/kept_text.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

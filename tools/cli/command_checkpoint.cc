@@ -10,7 +10,6 @@
 #include "windhover/io/durable/error_text.h"
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
@@ -19,6 +18,7 @@
 #include "windhover/tools/kept/checkpoint_contents.h"
 #include "windhover/tools/kept/kept_folder.h"
 #include "windhover/tools/kept/kept_text.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
-#include "windhover/tools/cli/say.h"
 #include "windhover/tools/data/encode_file.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
+#include "windhover/tools/program/say.h"
 
 namespace windhover {
 namespace {

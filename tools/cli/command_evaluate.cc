@@ -8,11 +8,11 @@
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/engine_options.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/evaluate/evaluate.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/event_text.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

@@ -16,12 +16,12 @@
 #include "windhover/tools/cli/engine_options.h"
 #include "windhover/tools/cli/fit_report.h"
 #include "windhover/tools/cli/interval_plot.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/daemon/sampler_options.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit/fit.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

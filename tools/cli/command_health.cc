@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

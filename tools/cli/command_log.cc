@@ -9,12 +9,12 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/kept/export_rows.h"
 #include "windhover/tools/kept/kept_log.h"
 #include "windhover/tools/kept/kept_text.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

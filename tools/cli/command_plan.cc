@@ -11,9 +11,9 @@
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/window/packed_rows.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/daemon/daemon_models.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

@@ -15,13 +15,13 @@
 #include "windhover/tools/cli/against_option.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/interval_plot.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/category_effects.h"
 #include "windhover/tools/client/column_units.h"
 #include "windhover/tools/data/shown_text.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

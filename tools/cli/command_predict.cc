@@ -12,14 +12,14 @@
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
 #include "windhover/tools/cli/interval_plot.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/question_numbers.h"
-#include "windhover/tools/cli/say.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/question_file.h"
 #include "windhover/tools/client/questions.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
+#include "windhover/tools/program/say.h"
 
 namespace windhover {
 namespace {

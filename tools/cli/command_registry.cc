@@ -8,8 +8,8 @@
 
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/registry_table.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 

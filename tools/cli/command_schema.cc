@@ -7,13 +7,13 @@
 
 #include "windhover/samplers/registry.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/reading_options.h"
 #include "windhover/tools/data/inspect.h"
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/data/schema_json.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/evaluate/choose_model.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

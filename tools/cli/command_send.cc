@@ -6,13 +6,13 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
-#include "windhover/tools/cli/say.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/send.h"
 #include "windhover/tools/data/hashed.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
+#include "windhover/tools/program/say.h"
 
 namespace windhover {
 namespace {

@@ -9,12 +9,12 @@
 
 #include "windhover/tools/cli/command_numbers.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/cli/watch_status.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/durable_text.h"
 #include "windhover/tools/client/score_text.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

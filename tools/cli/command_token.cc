@@ -17,8 +17,8 @@
 #include "windhover/io/access/credential.h"
 #include "windhover/io/access/identity_file.h"
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

@@ -14,11 +14,11 @@
 #include <thread>
 
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/server_options.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/top_frame.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "windhover/tools/cli/commands.h"
-#include "windhover/tools/cli/companion.h"
 #include "windhover/tools/cli/guide.h"
-#include "windhover/tools/cli/manual.h"
-#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/companion.h"
+#include "windhover/tools/program/manual.h"
+#include "windhover/tools/program/run_program.h"
 
 namespace {
 

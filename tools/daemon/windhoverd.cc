@@ -11,12 +11,12 @@
 
 #include "windhover/io/server_files.h"
 #include "windhover/platform/clock.h"
-#include "windhover/tools/cli/manual.h"
-#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/daemon/certificate_report.h"
 #include "windhover/tools/daemon/daemon_models.h"
 #include "windhover/tools/daemon/serve.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
+#include "windhover/tools/program/run_program.h"
 
 namespace windhover {
 namespace {

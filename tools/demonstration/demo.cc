@@ -19,7 +19,6 @@
 
 #include "windhover/runtime/config.h"
 #include "windhover/tools/cli/command_numbers.h"
-#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/client/answers.h"
 #include "windhover/tools/client/compare.h"
 #include "windhover/tools/client/questions.h"
@@ -30,6 +29,7 @@
 #include "windhover/tools/demonstration/killed.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/fit/reference.h"
+#include "windhover/tools/program/run_program.h"
 
 namespace windhover {
 namespace {

@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "windhover/tools/cli/command_numbers.h"
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/cli/progress.h"
-#include "windhover/tools/cli/run_program.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/manual.h"
+#include "windhover/tools/program/run_program.h"
 #include "windhover/tools/reproduce/driver.h"
 
 namespace windhover {

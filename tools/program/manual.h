@@ -1,7 +1,7 @@
 // The manual of a program, made from what its command line is told: pages, and completion for
 // shells.
-#ifndef WINDHOVER_TOOLS_CLI_MANUAL_H_
-#define WINDHOVER_TOOLS_CLI_MANUAL_H_
+#ifndef WINDHOVER_TOOLS_PROGRAM_MANUAL_H_
+#define WINDHOVER_TOOLS_PROGRAM_MANUAL_H_
 
 #include <CLI/CLI.hpp>
 #include <initializer_list>
@@ -59,4 +59,4 @@ void add_manual_options(CLI::App& program, int section, const std::string& versi
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_TOOLS_CLI_MANUAL_H_
+#endif  // WINDHOVER_TOOLS_PROGRAM_MANUAL_H_

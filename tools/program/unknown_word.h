@@ -1,6 +1,6 @@
 // Words of a command line that name nothing.
-#ifndef WINDHOVER_TOOLS_CLI_UNKNOWN_WORD_H_
-#define WINDHOVER_TOOLS_CLI_UNKNOWN_WORD_H_
+#ifndef WINDHOVER_TOOLS_PROGRAM_UNKNOWN_WORD_H_
+#define WINDHOVER_TOOLS_PROGRAM_UNKNOWN_WORD_H_
 
 #include <string>
 
@@ -16,4 +16,4 @@ std::string unknown_word_text(const CLI::App& app);
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_TOOLS_CLI_UNKNOWN_WORD_H_
+#endif  // WINDHOVER_TOOLS_PROGRAM_UNKNOWN_WORD_H_

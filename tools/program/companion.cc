@@ -1,4 +1,4 @@
-#include "windhover/tools/cli/companion.h"
+#include "windhover/tools/program/companion.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // Subcommands that are programs of their own: `windhover bench` starts `windhover-bench`.
-#ifndef WINDHOVER_TOOLS_CLI_COMPANION_H_
-#define WINDHOVER_TOOLS_CLI_COMPANION_H_
+#ifndef WINDHOVER_TOOLS_PROGRAM_COMPANION_H_
+#define WINDHOVER_TOOLS_PROGRAM_COMPANION_H_
 
 namespace CLI {
 class App;
@@ -21,4 +21,4 @@ void start_companion(int argc, char** argv);
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_TOOLS_CLI_COMPANION_H_
+#endif  // WINDHOVER_TOOLS_PROGRAM_COMPANION_H_

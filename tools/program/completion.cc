@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "windhover/tools/cli/companion.h"
-#include "windhover/tools/cli/manual.h"
+#include "windhover/tools/program/companion.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {

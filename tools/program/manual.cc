@@ -1,4 +1,4 @@
-#include "windhover/tools/cli/manual.h"
+#include "windhover/tools/program/manual.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "windhover/tools/cli/companion.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/companion.h"
 
 namespace windhover {
 namespace {

@@ -1,4 +1,4 @@
-#include "windhover/tools/cli/say.h"
+#include "windhover/tools/program/say.h"
 
 #include <fmt/format.h>
 

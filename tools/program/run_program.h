@@ -1,14 +1,14 @@
 // What main() of every program ends in.
-#ifndef WINDHOVER_TOOLS_CLI_RUN_PROGRAM_H_
-#define WINDHOVER_TOOLS_CLI_RUN_PROGRAM_H_
+#ifndef WINDHOVER_TOOLS_PROGRAM_RUN_PROGRAM_H_
+#define WINDHOVER_TOOLS_PROGRAM_RUN_PROGRAM_H_
 
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <string>
 
-#include "windhover/tools/cli/say.h"
-#include "windhover/tools/cli/unknown_word.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/program/say.h"
+#include "windhover/tools/program/unknown_word.h"
 
 namespace windhover {
 
@@ -46,4 +46,4 @@ inline int run_parsed(CLI::App& app, int argc, char** argv) {
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_TOOLS_CLI_RUN_PROGRAM_H_
+#endif  // WINDHOVER_TOOLS_PROGRAM_RUN_PROGRAM_H_

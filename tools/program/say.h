@@ -1,5 +1,5 @@
-#ifndef WINDHOVER_TOOLS_CLI_SAY_H_
-#define WINDHOVER_TOOLS_CLI_SAY_H_
+#ifndef WINDHOVER_TOOLS_PROGRAM_SAY_H_
+#define WINDHOVER_TOOLS_PROGRAM_SAY_H_
 
 #include <string_view>
 
@@ -11,4 +11,4 @@ void say(std::string_view kind, std::string_view text);
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_TOOLS_CLI_SAY_H_
+#endif  // WINDHOVER_TOOLS_PROGRAM_SAY_H_

@@ -1,4 +1,4 @@
-#include "windhover/tools/cli/unknown_word.h"
+#include "windhover/tools/program/unknown_word.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
-#include "windhover/tools/cli/manual.h"
 #include "windhover/tools/data/nearest.h"
+#include "windhover/tools/program/manual.h"
 
 namespace windhover {
 namespace {
