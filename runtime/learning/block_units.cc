@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "windhover/runtime/window/row_scan.h"
+#include "windhover/runtime/learning/row_scan.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {

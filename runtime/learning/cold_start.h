@@ -9,8 +9,8 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/counters.h"
 #include "windhover/runtime/counter_ids.h"
-#include "windhover/runtime/window/row_scan.h"
-#include "windhover/runtime/window/window_pass.h"
+#include "windhover/runtime/learning/row_scan.h"
+#include "windhover/runtime/learning/window_pass.h"
 
 namespace windhover {
 

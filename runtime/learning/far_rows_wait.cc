@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "windhover/runtime/window/row_scan.h"
+#include "windhover/runtime/learning/row_scan.h"
 
 namespace windhover {
 

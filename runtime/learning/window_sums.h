@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "windhover/runtime/window/window_pass.h"
+#include "windhover/runtime/learning/window_pass.h"
 
 namespace windhover {
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "windhover/runtime/window/row_scan.h"
+#include "windhover/runtime/learning/row_scan.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 #include "windhover/tests/runtime/saved_state.h"

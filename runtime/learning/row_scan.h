@@ -1,6 +1,6 @@
 // Location and scale of the rows, looked up in the window.
-#ifndef WINDHOVER_RUNTIME_WINDOW_ROW_SCAN_H_
-#define WINDHOVER_RUNTIME_WINDOW_ROW_SCAN_H_
+#ifndef WINDHOVER_RUNTIME_LEARNING_ROW_SCAN_H_
+#define WINDHOVER_RUNTIME_LEARNING_ROW_SCAN_H_
 
 #include <span>
 
@@ -61,4 +61,4 @@ class RowScan {
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_RUNTIME_WINDOW_ROW_SCAN_H_
+#endif  // WINDHOVER_RUNTIME_LEARNING_ROW_SCAN_H_

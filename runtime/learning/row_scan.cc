@@ -1,4 +1,4 @@
-#include "windhover/runtime/window/row_scan.h"
+#include "windhover/runtime/learning/row_scan.h"
 
 #include <algorithm>
 #include <cmath>

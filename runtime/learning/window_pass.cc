@@ -1,4 +1,4 @@
-#include "windhover/runtime/window/window_pass.h"
+#include "windhover/runtime/learning/window_pass.h"
 
 #include <algorithm>
 

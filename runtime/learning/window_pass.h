@@ -1,6 +1,6 @@
 // A pass over the rows of the window, in the order of the stream, some rows at a time.
-#ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_
-#define WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_
+#ifndef WINDHOVER_RUNTIME_LEARNING_WINDOW_PASS_H_
+#define WINDHOVER_RUNTIME_LEARNING_WINDOW_PASS_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -109,4 +109,4 @@ class WindowPass {
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_RUNTIME_WINDOW_WINDOW_PASS_H_
+#endif  // WINDHOVER_RUNTIME_LEARNING_WINDOW_PASS_H_
