@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "windhover/runtime/posterior/publisher.h"
+#include "windhover/runtime/learning/publisher.h"
 
 namespace windhover {
 

@@ -13,12 +13,12 @@
 #include "windhover/runtime/learning/far_rows_wait.h"
 #include "windhover/runtime/learning/last_loss.h"
 #include "windhover/runtime/learning/learner.h"
+#include "windhover/runtime/learning/publisher.h"
 #include "windhover/runtime/learning/replay_ratio.h"
 #include "windhover/runtime/learning/row_gate.h"
 #include "windhover/runtime/learning/row_scan.h"
 #include "windhover/runtime/learning/running_estimates.h"
 #include "windhover/runtime/learning/single_pass_mover.h"
-#include "windhover/runtime/posterior/publisher.h"
 
 namespace windhover {
 

@@ -11,12 +11,12 @@
 #include "windhover/runtime/learning/ensemble.h"
 #include "windhover/runtime/learning/learner.h"
 #include "windhover/runtime/learning/memory_choice.h"
+#include "windhover/runtime/learning/publisher.h"
 #include "windhover/runtime/learning/row_scan.h"
 #include "windhover/runtime/learning/sampling_run.h"
 #include "windhover/runtime/learning/schedule.h"
 #include "windhover/runtime/learning/surprise_limit.h"
 #include "windhover/runtime/learning/window_sums.h"
-#include "windhover/runtime/posterior/publisher.h"
 #include "windhover/runtime/window/row_times.h"
 
 namespace windhover {

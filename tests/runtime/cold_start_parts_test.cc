@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "windhover/runtime/learning/cold_start.h"
-#include "windhover/runtime/posterior/publisher.h"
+#include "windhover/runtime/learning/publisher.h"
 #include "windhover/samplers/registry.h"
 #include "windhover/tests/runtime/engine_fixture.h"
 

@@ -1,6 +1,6 @@
 // Fills snapshots and hands them to the readers.
-#ifndef WINDHOVER_RUNTIME_POSTERIOR_PUBLISHER_H_
-#define WINDHOVER_RUNTIME_POSTERIOR_PUBLISHER_H_
+#ifndef WINDHOVER_RUNTIME_LEARNING_PUBLISHER_H_
+#define WINDHOVER_RUNTIME_LEARNING_PUBLISHER_H_
 
 #include <cstdint>
 
@@ -71,4 +71,4 @@ void describe_by_draws(Posterior& posterior) noexcept;
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_RUNTIME_POSTERIOR_PUBLISHER_H_
+#endif  // WINDHOVER_RUNTIME_LEARNING_PUBLISHER_H_

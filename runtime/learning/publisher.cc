@@ -1,4 +1,4 @@
-#include "windhover/runtime/posterior/publisher.h"
+#include "windhover/runtime/learning/publisher.h"
 
 #include <algorithm>
 #include <cmath>
