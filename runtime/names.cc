@@ -1,6 +1,6 @@
 // What statuses, reasons, horizons and settings are called.
 #include "windhover/runtime/config.h"
-#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/posterior/provenance.h"
 
 namespace windhover {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "windhover/platform/state_visitor.h"
-#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/posterior/provenance.h"
 
 namespace windhover {
 

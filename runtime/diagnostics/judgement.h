@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "windhover/runtime/diagnostics/consistency.h"
-#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/posterior/provenance.h"
 
 namespace windhover {
 

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/posterior/provenance.h"
 
 namespace windhover {
 

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "windhover/platform/state_visitor.h"
-#include "windhover/runtime/prediction/noise_mixture.h"
+#include "windhover/runtime/posterior/noise_mixture.h"
 #include "windhover/samplers/models/model.h"
 
 namespace windhover {

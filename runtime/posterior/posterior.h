@@ -11,8 +11,8 @@
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/posterior/draw_table.h"
 #include "windhover/runtime/posterior/memory_average.h"
-#include "windhover/runtime/prediction/noise_mixture.h"
-#include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/posterior/noise_mixture.h"
+#include "windhover/runtime/posterior/provenance.h"
 #include "windhover/samplers/linear_algebra/inverse_factor.h"
 #include "windhover/samplers/models/model.h"
 

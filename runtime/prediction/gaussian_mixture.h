@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-#include "windhover/runtime/prediction/noise_mixture.h"
+#include "windhover/runtime/posterior/noise_mixture.h"
 
 namespace windhover {
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <cstddef>
 
+#include "windhover/runtime/posterior/noise_mixture.h"
 #include "windhover/runtime/prediction/conformal_interval.h"
 #include "windhover/runtime/prediction/gaussian_mixture.h"
 #include "windhover/runtime/prediction/log_normal_mixture.h"
-#include "windhover/runtime/prediction/noise_mixture.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/samplers/models/model.h"
 

@@ -1,6 +1,6 @@
 // The noise of a normal y whose variance is one of a few.
-#ifndef WINDHOVER_RUNTIME_PREDICTION_NOISE_MIXTURE_H_
-#define WINDHOVER_RUNTIME_PREDICTION_NOISE_MIXTURE_H_
+#ifndef WINDHOVER_RUNTIME_POSTERIOR_NOISE_MIXTURE_H_
+#define WINDHOVER_RUNTIME_POSTERIOR_NOISE_MIXTURE_H_
 
 #include <algorithm>
 #include <array>
@@ -56,4 +56,4 @@ struct NoiseMixture {
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_RUNTIME_PREDICTION_NOISE_MIXTURE_H_
+#endif  // WINDHOVER_RUNTIME_POSTERIOR_NOISE_MIXTURE_H_
