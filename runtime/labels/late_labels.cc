@@ -46,16 +46,6 @@ void LateLabels::reset() noexcept {
   if (table_ != nullptr) table_->reset();
 }
 
-ObserveResult LateLabels::observe(const OutcomeBatch& batch,
-                                  std::span<RefusedRow> refused) noexcept {
-  return engine_.parts.ingest.observe_outcomes(batch, table_, refused);
-}
-
-ObserveResult LateLabels::settle(std::uint64_t most) noexcept {
-  if (table_ == nullptr) return {};
-  return engine_.parts.ingest.settle_overdue(*table_, most);
-}
-
 std::uint64_t LateLabels::pending() const noexcept {
   return table_ == nullptr ? 0 : table_->pending();
 }

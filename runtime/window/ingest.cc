@@ -158,6 +158,13 @@ Status Ingest::check_values(const double* row) const noexcept {
   return check_extras(row);
 }
 
+Status Ingest::copy_kept(const double* row, double target, double* out) const noexcept {
+  std::copy_n(row, window_.layout().stride(), out);
+  out[window_.layout().target_index()] = target;
+  window_.layout().begin_learner_weight(out);
+  return check_values(out);
+}
+
 void Ingest::count_refusal(Status reason) noexcept {
   switch (reason) {
     case Status::kNotFinite:

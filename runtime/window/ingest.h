@@ -15,8 +15,6 @@
 
 namespace windhover {
 
-class PendingLabels;
-
 // The observe thread's half of the engine.
 class Ingest {
  public:
@@ -34,18 +32,21 @@ class Ingest {
   // See Engine::observe_packed.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
-  // See LateLabels::observe and settle; null `labels`: none are kept.
-  ObserveResult observe_outcomes(const OutcomeBatch& batch, PendingLabels* labels,
-                                 std::span<RefusedRow> refused) noexcept;
-  ObserveResult settle_overdue(PendingLabels& labels, std::uint64_t most) noexcept;
-
   std::uint64_t max_frame_rows() const noexcept { return max_frame_rows_; }
 
- private:
+  // ---- For rows that somebody has kept until their outcome came (LateLabels).
+
   // Takes in `rows` rows, each by copy(i, slot), which returns kOk or why the row is not taken;
   // then refuse(i, why) counts it.
   template <class Copy, class Refuse>
   void take_in(std::uint64_t rows, ObserveResult& result, Copy&& copy, Refuse&& refuse) noexcept;
+  // Copies a kept row into `out`, its slot of the window.
+  Status copy_kept(const double* row, double target, double* out) const noexcept;
+  // Counts a row that is not taken, and lists it where there is room.
+  void refuse_row(ObserveResult& result, std::span<RefusedRow> refused, std::uint64_t row,
+                  Status why) noexcept;
+
+ private:
   Status check_shape(const ObservationBatch& batch) const noexcept;
   // Writes row `i` of the batch into `out`; anything but kOk refuses the row.
   Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
@@ -56,10 +57,6 @@ class Ingest {
   Status check_extras(const double* row) const noexcept;
   // Checks a row that is in its slot.
   Status check_values(const double* row) const noexcept;
-  // Copies a kept row into `out`, its slot of the window.
-  Status copy_kept(const double* row, double target, double* out) const noexcept;
-  void refuse_row(ObserveResult& result, std::span<RefusedRow> refused, std::uint64_t row,
-                  Status why) noexcept;
   void count_refusal(Status reason) noexcept;                                 // of a row
   void count_refusal(const ObservationBatch& batch, Status reason) noexcept;  // of all
 
