@@ -160,8 +160,9 @@ struct EngineLayout {
   Prequential* make_scorer(Arena& arena) noexcept {
     if (!config.score_predictions) return nullptr;
     arena.region("scores");
+    GivenAnswers* const given = labels.table_ == nullptr ? nullptr : &labels.table_->answers();
     return arena.make<Prequential>(arena, config, MemoryChoice::columns(config), parts.window,
-                                   parts.model, parts.snapshots, labels.table_, clock,
+                                   parts.model, parts.snapshots, given, clock,
                                    progress.recovery_target_);
   }
 

@@ -20,14 +20,12 @@ PendingLabels::PendingLabels(Arena& arena, const EngineConfig& config, Clock& cl
       places_(arena, config.labels.pending),
       rows_(arena.allocate<double>(config.labels.pending * layout_.stride())),
       answers_(arena, config.labels.pending,
-               config.score_predictions ? Predictor::given_numbers(config) : 0),
-      queue_(arena, config.score_predictions ? config.labels.pending : 0) {}
+               config.score_predictions ? Predictor::given_numbers(config) : 0) {}
 
 void PendingLabels::reset() noexcept {
   keys_.reset();
   places_.reset();
   answers_.reset();
-  queue_.reset();
   pending_ = 0;
 }
 
@@ -48,7 +46,7 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
     }
   }
   write_row(request, row, row_of(*place));
-  answers_.write(*place, answer, replaces);
+  answers_.kept.write(*place, answer, replaces);
   places_.wait(*place, now_ns + timeout_ns_);
   counters_.add(RuntimeCounter::kLabelsKept);
   return replaces ? PendingKey::kReplaced : PendingKey::kKept;
@@ -56,9 +54,9 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
 
 std::optional<std::uint32_t> PendingLabels::begin(std::string_view key,
                                                   std::int64_t now_ns) noexcept {
-  std::optional<std::uint32_t> place = places_.take(queue_.read());
+  std::optional<std::uint32_t> place = places_.take(answers_.queue.read());
   const bool drops = !place && std::isnan(timeout_outcome_);
-  if (drops && drop_some(1, now_ns) > 0) place = places_.take(queue_.read());
+  if (drops && drop_some(1, now_ns) > 0) place = places_.take(answers_.queue.read());
   if (!place) return place;
   keys_.erase(*place);
   if (const auto settled = keys_.find(key)) keys_.erase(*settled);
@@ -97,8 +95,8 @@ void PendingLabels::settle(std::uint32_t place, KeyState state, std::uint64_t se
   counters_.add(state == KeyState::kJoined ? RuntimeCounter::kLabelsJoined
                                            : RuntimeCounter::kLabelsTimedOut);
   keys_.settle(place, state);
-  const bool is_scored = sequence != kNoSequence && answers_.has(place);
-  places_.settle(place, is_scored ? queue_.push(sequence, place) : PlaceLists::kNoEntry);
+  const bool is_scored = sequence != kNoSequence && answers_.kept.has(place);
+  places_.settle(place, is_scored ? answers_.queue.push(sequence, place) : PlaceLists::kNoEntry);
 }
 
 std::uint64_t PendingLabels::overdue(std::uint64_t most) noexcept {
@@ -121,14 +119,5 @@ std::uint64_t PendingLabels::drop_overdue(std::uint64_t most) noexcept {
   const std::lock_guard lock(mutex_);
   return drop_some(most, clock_.now_ns());
 }
-
-const GivenAnswer* PendingLabels::given(std::uint64_t sequence) noexcept {
-  const std::optional<std::uint32_t> place = queue_.find(sequence);
-  if (!place) return nullptr;
-  read_answer_ = answers_.read(*place);
-  return &read_answer_;
-}
-
-void PendingLabels::scored(std::uint64_t head) noexcept { queue_.pass(head); }
 
 }  // namespace windhover

@@ -15,12 +15,11 @@
 #include "windhover/platform/counters.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/counter_ids.h"
-#include "windhover/runtime/labels/kept_answers.h"
 #include "windhover/runtime/labels/key_table.h"
 #include "windhover/runtime/labels/place_lists.h"
-#include "windhover/runtime/labels/score_queue.h"
 #include "windhover/runtime/missing_features.h"
 #include "windhover/runtime/prediction/predictive.h"
+#include "windhover/runtime/scoring/given_answers.h"
 #include "windhover/samplers/rows.h"
 
 namespace windhover {
@@ -36,8 +35,8 @@ namespace windhover {
 // Invariant: a place is pending, and waits with its key and its row, or is settled; what the
 // learner has to read of it stands still meanwhile.
 //
-// Threads: keep() and pending() any; join*() and drop_overdue() the observe thread's; given() and
-// scored() the learner's. A lock is held while one key is looked up and its row copied; the learner
+// Threads: keep() and pending() any; join*() and drop_overdue() the observe thread's; of answers()
+// the learner reads. A lock is held while one key is looked up and its row copied; the learner
 // never takes it: what it reads of a place stands still from join*() until scored(). No heap call.
 // Memory of a key: its row as in the window, the answer's numbers and 8 more and 24 bytes where
 // predictions are scored, and 100 to 104 bytes.
@@ -94,11 +93,8 @@ class PendingLabels {
   // timeout outcome.
   std::uint64_t drop_overdue(std::uint64_t most) noexcept;
 
-  // The answer that was given to row `sequence` when it was asked about; null: the row came with
-  // its outcome. Call it in increasing order. The answer is valid until scored().
-  const GivenAnswer* given(std::uint64_t sequence) noexcept;
-  // Tells that nothing will be asked about rows below `head`.
-  void scored(std::uint64_t head) noexcept;
+  // What rows are scored by whose outcome has come.
+  GivenAnswers& answers() noexcept { return answers_; }
 
  private:
   static constexpr std::uint64_t kNoSequence = UINT64_MAX;
@@ -117,15 +113,12 @@ class PendingLabels {
   Clock& clock_;
   Counters<RuntimeCounter>& counters_;
 
-  std::mutex mutex_;  // guards all members down to the queue
+  std::mutex mutex_;  // guards all members down to the answers, but for what the learner reads
   KeyTable keys_;
   PlaceLists places_;
   std::span<double> rows_;
-  KeptAnswers answers_;
+  GivenAnswers answers_;  // a place that has an entry in its queue is not taken
 
-  // A place that has an entry here is not taken: no more entries than places.
-  ScoreQueue queue_;
-  GivenAnswer read_answer_;  // the learner's
   std::atomic<std::uint64_t> pending_{0};
 };
 

@@ -33,14 +33,14 @@ double known_of(const RowLayout& layout, const double* row) noexcept {
 
 Prequential::Prequential(Arena& arena, const EngineConfig& config, std::uint32_t memories,
                          const Window& window, const Model* model, Snapshots<Posterior>& snapshots,
-                         PendingLabels* labels, Clock& clock,
+                         GivenAnswers* given, Clock& clock,
                          const std::atomic<std::uint64_t>& recovered) noexcept
     : seed_(config.seed),
       learns_units_(with_defaults(config).standardize_target == Standardize::kColdStart),
       window_(window),
       model_(model),
       snapshots_(snapshots),
-      labels_(labels),
+      given_(given),
       clock_(clock),
       recovered_(recovered),
       predictor_(arena, of_one_row(config)),
@@ -81,7 +81,7 @@ std::uint64_t Prequential::affordable(std::uint64_t rows) noexcept {
 void Prequential::score(std::uint64_t first, std::uint64_t head) noexcept {
   score_some(first, head);
   conformal_.end_take();
-  if (labels_ != nullptr) labels_->scored(head);
+  if (given_ != nullptr) given_->scored(head);
 }
 
 void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
@@ -164,7 +164,7 @@ void Prequential::ask(const Answer& answer, const PredictRequest& request,
 
 // The answer that was given when the row was asked about, otherwise `now`.
 Prequential::Answer Prequential::answer_to(const Answer& now, std::uint64_t sequence) noexcept {
-  const GivenAnswer* const given = labels_ != nullptr ? labels_->given(sequence) : nullptr;
+  const GivenAnswer* const given = given_ != nullptr ? given_->given(sequence) : nullptr;
   return given == nullptr ? now : Answer{nullptr, given, given->served, given->use};
 }
 

@@ -9,11 +9,11 @@
 #include "windhover/platform/arena.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/snapshots.h"
-#include "windhover/runtime/labels/pending_labels.h"
 #include "windhover/runtime/posterior/posterior.h"
 #include "windhover/runtime/prediction/predict.h"
 #include "windhover/runtime/scoring/calibration_check.h"
 #include "windhover/runtime/scoring/conformal.h"
+#include "windhover/runtime/scoring/given_answers.h"
 #include "windhover/runtime/scoring/outcome_filter.h"
 #include "windhover/runtime/scoring/outcome_use.h"
 #include "windhover/runtime/scoring/reference_forecast.h"
@@ -34,11 +34,12 @@ class Prequential {
   // seen.
   static constexpr double kWorst = -1'000;
 
-  // `memories`: the most columns of an average over them. `labels` may be null. `recovered`: rows
-  // below it were predicted before a restart. All outlive it.
+  // `memories`: the most columns of an average over them. `given`: of rows whose outcome comes
+  // later; null: there are none. `recovered`: rows below it were predicted before a restart. All
+  // outlive it.
   Prequential(Arena& arena, const EngineConfig& config, std::uint32_t memories,
               const Window& window, const Model* model, Snapshots<Posterior>& snapshots,
-              PendingLabels* labels, Clock& clock,
+              GivenAnswers* given, Clock& clock,
               const std::atomic<std::uint64_t>& recovered) noexcept;
   void reset() noexcept;
 
@@ -101,7 +102,7 @@ class Prequential {
   const Window& window_;
   const Model* model_;
   Snapshots<Posterior>& snapshots_;
-  PendingLabels* labels_;
+  GivenAnswers* given_;
   Clock& clock_;
   const std::atomic<std::uint64_t>& recovered_;
   Predictor predictor_;

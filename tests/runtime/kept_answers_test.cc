@@ -1,4 +1,4 @@
-#include "windhover/runtime/labels/kept_answers.h"
+#include "windhover/runtime/scoring/kept_answers.h"
 
 #include <gtest/gtest.h>
 

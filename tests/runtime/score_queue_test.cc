@@ -1,4 +1,4 @@
-#include "windhover/runtime/labels/score_queue.h"
+#include "windhover/runtime/scoring/score_queue.h"
 
 #include <gtest/gtest.h>
 

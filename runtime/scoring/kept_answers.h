@@ -1,6 +1,6 @@
 // What was answered about rows whose outcome comes later.
-#ifndef WINDHOVER_RUNTIME_LABELS_KEPT_ANSWERS_H_
-#define WINDHOVER_RUNTIME_LABELS_KEPT_ANSWERS_H_
+#ifndef WINDHOVER_RUNTIME_SCORING_KEPT_ANSWERS_H_
+#define WINDHOVER_RUNTIME_SCORING_KEPT_ANSWERS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -65,4 +65,4 @@ class KeptAnswers {
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_RUNTIME_LABELS_KEPT_ANSWERS_H_
+#endif  // WINDHOVER_RUNTIME_SCORING_KEPT_ANSWERS_H_

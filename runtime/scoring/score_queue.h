@@ -1,6 +1,6 @@
 // Which rows of the stream are scored by an answer that a table has kept.
-#ifndef WINDHOVER_RUNTIME_LABELS_SCORE_QUEUE_H_
-#define WINDHOVER_RUNTIME_LABELS_SCORE_QUEUE_H_
+#ifndef WINDHOVER_RUNTIME_SCORING_SCORE_QUEUE_H_
+#define WINDHOVER_RUNTIME_SCORING_SCORE_QUEUE_H_
 
 #include <atomic>
 #include <cstdint>
@@ -73,4 +73,4 @@ class ScoreQueue {
 
 }  // namespace windhover
 
-#endif  // WINDHOVER_RUNTIME_LABELS_SCORE_QUEUE_H_
+#endif  // WINDHOVER_RUNTIME_SCORING_SCORE_QUEUE_H_
