@@ -72,13 +72,14 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
       spread_(config.forgetting_spread),
       count_(memories(config)),
       levels_(levels(config)),
+      columns_(columns(config)),
       choosable_(choosable(config)),
       scratch_(arena, dimension_),
       weights_(count_, count_ - (levels_ > 0 ? 1 : 0)),  // of large takes the last knows nothing
       response_(find_model(config.model.name)->response),
       seed_(config.seed),
       draws_(config.retained_draws),
-      normals_(arena.allocate<double>(std::size_t{columns(config)} * draws_).data()) {
+      normals_(arena.allocate<double>(std::size_t{columns_} * draws_).data()) {
   std::uint64_t rows = config.window_size;
   for (std::uint32_t i = 0; i < levels_; ++i) {
     level_filters_[i] =

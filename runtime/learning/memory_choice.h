@@ -137,6 +137,7 @@ class MemoryChoice {
   ForgettingSpread spread_;
   std::uint32_t count_;
   std::uint32_t levels_;     // the last of them, whose level walks
+  std::uint32_t columns_;    // of an average, at most
   std::uint32_t choosable_;  // the longest, that posteriors of chains can stand on
   std::uint32_t chosen_ = 0;
   std::uint32_t estimated_ = 0;  // whose rows the estimates are of
@@ -152,7 +153,7 @@ class MemoryChoice {
   NoiseScales noise_;
   std::uint64_t seed_;
   std::uint32_t draws_;
-  double* normals_;  // draws x columns(), by columns: of mean 0 and variance 1
+  double* normals_;  // draws x columns, by columns: of mean 0 and variance 1
 };
 
 }  // namespace windhover

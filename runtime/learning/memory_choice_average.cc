@@ -52,7 +52,7 @@ double MemoryChoice::add_levels(const Numbers& believed, MemoryAverage& average)
 }
 
 void MemoryChoice::fill_normals() noexcept {
-  for (std::uint32_t i = 0; i < count_ + (levels_ > 0 ? 1 : 0); ++i) {
+  for (std::uint32_t i = 0; i < columns_; ++i) {
     fill_standard_normals(seed_, i, VectorMap(normals_ + std::size_t{i} * draws_, draws_));
   }
 }
