@@ -45,7 +45,7 @@ void Estimator::start_over() noexcept {
 
 bool Estimator::far_from_mode() const noexcept {
   return !laplace_.loss().quadratic && laplace_.loss().is_summary() &&
-         (laplace_.newton_decrement() > 0.01 ||
+         (laplace_.newton_decrement() > 0.01 || laplace_.third_share() < 1 ||
           dispersion().step() > 0.1 * dispersion().relative_sd(laplace_.weight()));
 }
 
@@ -87,8 +87,9 @@ Status Estimator::compute(double target_variance, double longest, double prior_m
     status = hyper_.update(done(), target_variance, longest, prior_move, interlude);
   }
   if (!ok(status)) return status;
-  laplace_.compute_centre(hyper_.input(done(), interlude), longest, temperature_);
   laplace_.compute_covariance(interlude);
+  laplace_.compute_centre(hyper_.input(done(), interlude), longest, temperature_,
+                          laplace_.covariance(), std::size_t{done().dimension()} + 1);
   noise_.refresh(done(), dispersion().divisor(), interlude);
   checks_.refresh(done(), interlude);
   noise_.assume(done(), laplace_.curvature(), interlude);

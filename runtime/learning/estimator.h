@@ -70,8 +70,8 @@ class Estimator {
   double way_from_before() noexcept { return laplace_.way_from_before(); }
   // Whether the newest refresh() failed, so that the one before it stands.
   bool refresh_failed() const noexcept { return refresh_failed_; }
-  // Whether one Newton step from the anchor leaves an error that shows. For a quadratic loss none
-  // does.
+  // Whether one Newton step from the anchor leaves an error that shows, in the mode or in the mean.
+  // For a quadratic loss none does.
   bool far_from_mode() const noexcept;
 
   // Estimates for the samplers; before a noise covariance is there A stands for C, what a model

@@ -38,7 +38,7 @@ Status HyperParameters::update(const AnchorSums& rows, double target_variance, d
     double change = 0;
     const double* variances = laplace_.compute_variances(interlude);
     if (learn_prior && (i == 0 || free)) {
-      laplace_.compute_centre(input(rows, interlude), longest, 1.0);
+      laplace_.compute_centre(input(rows, interlude), longest, 1.0, variances, 1);
       change = prior_.update(laplace_.mode(), laplace_.mean(), variances, prior_move);
     }
     if (dispersion_.learned()) {

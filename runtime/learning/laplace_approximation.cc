@@ -44,6 +44,7 @@ void LaplaceApproximation::Gaussian::copy_from(const Gaussian& other,
   n = other.n;
   mean_weight = other.mean_weight;
   newton_decrement = other.newton_decrement;
+  third_share = other.third_share;
 }
 
 LaplaceApproximation::LaplaceApproximation(Arena& arena, const ModelConfig& model) noexcept
@@ -138,12 +139,18 @@ const double* LaplaceApproximation::compute_variances(Interlude* interlude) noex
 }
 
 // Mode, and mean = mode - T P/2 sum l''' x (x^T P x), the first-order correction for skewness of
-// exp(-U / T); 0 for a quadratic loss.
-void LaplaceApproximation::compute_centre(const Input& input, double longest,
-                                          double temperature) noexcept {
+// exp(-U / T); 0 for a quadratic loss. The first rows of a category are summed with a P that knows
+// nothing of it, as large as the prior's: then the correction is no larger than as many times what
+// P gives as are trusted, until the next pass sums them with their own.
+void LaplaceApproximation::compute_centre(const Input& input, double longest, double temperature,
+                                          const double* variances, std::size_t stride) noexcept {
+  constexpr double kTrustedExcess = 2;
   const AnchorSums& rows = input.rows;
   const double length = std::sqrt(std::min(1.0, longest / std::max(now_.newton_decrement, 1e-300)));
-  const double third_scale = rows.rows() > 0 ? 1.0 / (rows.rows() * input.dispersion) : 0.0;
+  now_.third_share =
+      kTrustedExcess / std::max(kTrustedExcess, rows.third_excess(variances, stride));
+  const double third_scale =
+      rows.rows() > 0 ? now_.third_share / (rows.rows() * input.dispersion) : 0.0;
   std::copy_n(rows.sums().third, dimension_, now_.mean);
   now_.factor.solve(now_.mean);
   advance(input.interlude, kSweptNumber * dimension_ * dimension_);
@@ -174,8 +181,8 @@ void LaplaceApproximation::restore() noexcept {
 
 void LaplaceApproximation::visit_state(StateVisitor& visitor) noexcept {
   const std::size_t square = std::size_t{dimension_} * dimension_;
-  visitor.section("Laplace approximation");
-  visitor.values(now_.n, now_.newton_decrement);
+  visitor.section("Laplace approximation", 2);
+  visitor.values(now_.n, now_.newton_decrement, now_.third_share);
   if (weighted_) visitor.value(now_.mean_weight);
   for (double* of_each : {now_.mode, now_.mean, anchor_gradient_}) {
     visitor.visit(of_each, dimension_);

@@ -57,6 +57,7 @@ class LaplaceApproximation {
     double n = 0;
     double mean_weight = 1;  // of the rows
     double newton_decrement = 0;
+    double third_share = 1;
     double* mode;
     double* mean;
     Factor factor;  // of A
@@ -91,6 +92,10 @@ class LaplaceApproximation {
   // Whether the linear predictors change by more than a tenth of their noise, root mean square.
   bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * weight(); }
 
+  // What the mean's distance from the mode was taken down by, because rows had been summed with
+  // another P.
+  double third_share() const noexcept { return now_.third_share; }
+
   // The squared distance that the mode moved in the newest refresh, in posterior sd of before.
   // O(D^2).
   double way_from_before() noexcept;
@@ -101,10 +106,12 @@ class LaplaceApproximation {
   Status compute_curvature(const Input& input) noexcept;
   // P_jj, valid until the next call; P's memory holds them meanwhile. O(D^3 / 3).
   const double* compute_variances(Interlude* interlude) noexcept;
-  // Works out mode and mean, the latter at a temperature. A Newton step longer than `longest`
-  // (squared, in posterior sd) is shortened. O(D^2).
-  void compute_centre(const Input& input, double longest, double temperature) noexcept;
   void compute_covariance(Interlude* interlude) noexcept;  // O(D^3)
+  // Works out mode and mean, the latter at a temperature and with the variances P_jj, each `stride`
+  // numbers after the one before. A Newton step longer than `longest` (squared, in posterior sd) is
+  // shortened. O(D^2).
+  void compute_centre(const Input& input, double longest, double temperature,
+                      const double* variances, std::size_t stride) noexcept;
   // Brings back A to rounding, and all else bit for bit. O(D^3).
   void restore() noexcept;
 

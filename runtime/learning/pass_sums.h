@@ -37,9 +37,9 @@ class PassSums {
   void restore() noexcept { done_.copy_from(pass_); }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.section("sums of the last pass");
+    visitor.section("sums of the last pass", 2);
     done_.visit_state(visitor);
-    visitor.section("sums of the pass under way");
+    visitor.section("sums of the pass under way", 2);
     pass_.visit_state(visitor);
   }
 

@@ -21,6 +21,7 @@ void AnchorSums::copy_from(const AnchorSums& other) noexcept {
   sums_.shape_curvature = other.sums_.shape_curvature;
   std::ranges::copy(other.cross_, cross_.begin());
   third_ = other.third_;
+  std::ranges::copy(other.third_variances_, third_variances_.begin());
   dispersion_ = other.dispersion_;
   largest_.copy_from(other.largest_);
 }
@@ -37,6 +38,7 @@ void AnchorSums::move_anchor(const double* anchor, double dispersion, double thi
   const double rise = move.dot(gradient) - slope;  // move^T curvature move
   if (!shaped_) sums_.squares += 2 * slope + rise;
   for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= third_scale;
+  std::ranges::fill(third_variances_, 0.0);
   if (shaped_) {
     const double change = std::log(dispersion / dispersion_);
     sums_.shape_gradient += sums_.shape_curvature * change;

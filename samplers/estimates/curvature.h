@@ -108,6 +108,7 @@ class AnchorSums {
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
         move_(arena.allocate<double>(dimension).data()),
+        third_variances_(arena.allocate<double>(dimension)),
         largest_(arena, dimension) {
     sums_.with_loss = false;  // nobody asks for it
     sums_.gradient = arena.allocate<double>(dimension).data();
@@ -129,6 +130,7 @@ class AnchorSums {
   void clear() noexcept {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);
+    std::ranges::fill(third_variances_, 0.0);
     largest_.clear();
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.rows = 0;
@@ -150,7 +152,7 @@ class AnchorSums {
   void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
     if (sums_.rows == 0) third_ = covariance != nullptr;
     model.set_dispersion(dispersion_);
-    model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, 1.0, sums_);
+    model.add_curvature(rows, anchor_, third_with(covariance), 1.0, sums_);
     ages_.add(static_cast<double>(rows.count), 1.0);
     largest_.follow(sums_, width_ + 1);
   }
@@ -161,7 +163,7 @@ class AnchorSums {
               double left = 1.0) noexcept {
     const double divisor = shaped_ ? 1.0 : dispersion_;
     model.set_dispersion(dispersion_);
-    model.add_curvature(rows, anchor_, third_ ? covariance : nullptr, -left, sums_);
+    model.add_curvature(rows, anchor_, third_with(covariance), -left, sums_);
     ages_.add(-static_cast<double>(rows.count), left);
     return !largest_.have_swallowed(sums_, width_ + 1, prior, divisor, weighted_);
   }
@@ -211,6 +213,16 @@ class AnchorSums {
   double mean_weight() const noexcept { return any_weight() ? sums_.weight / sums_.rows : 1.0; }
   double dispersion() const noexcept { return dispersion_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
+  // How many times larger than it is now, variances[j * stride], a variance was in a P that rows of
+  // the third-order sums were summed with, for the parameter of which that is most so. 0: there are
+  // no such sums, or their rows were summed before move_anchor().
+  double third_excess(const double* variances, std::size_t stride) const noexcept {
+    double excess = 0;
+    for (std::size_t j = 0; j < dimension_; ++j) {
+      excess = std::max(excess, third_variances_[j] / variances[j * stride]);
+    }
+    return excess;
+  }
   // Column j of the curvature from its diagonal downwards: D - j numbers.
   const double* curvature_below(std::uint32_t j) const noexcept {
     return sums_.curvature + j * (width_ + 1);
@@ -234,11 +246,20 @@ class AnchorSums {
     largest_.visit_curvature(visitor);
     visitor.visit(sums_.gradient, dimension_);
     visitor.visit(sums_.third, dimension_);
+    visitor.visit(third_variances_);
     visitor.visit(sums_.curvature, width_ * width_);
     if (!cross_.empty()) visitor.visit(cross_);
   }
 
  private:
+  // The P to sum terms of third order with, or null.
+  const double* third_with(const double* covariance) noexcept {
+    if (!third_ || covariance == nullptr) return nullptr;
+    for (std::size_t j = 0; j < dimension_; ++j) {
+      third_variances_[j] = std::max(third_variances_[j], covariance[j * (dimension_ + 1)]);
+    }
+    return covariance;
+  }
   // Whether there is weight to divide by: rows that have left may leave rounding behind.
   bool any_weight() const noexcept {
     return weighted_ && sums_.rows > 0 && sums_.weight > 0 && sums_.squared_weight > 0;
@@ -252,8 +273,9 @@ class AnchorSums {
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;
-  double* move_;         // dimension: scratch
-  LargestSums largest_;  // since clear()
+  double* move_;                       // dimension: scratch
+  std::span<double> third_variances_;  // the largest of each in a P that rows were summed with
+  LargestSums largest_;                // since clear()
   RowAges ages_;
   std::span<double> cross_;  // dimension: shape_cross; otherwise none
   CurvatureSums sums_{};

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 
 #include "windhover/tests/runtime/engine_fixture.h"
 
@@ -12,6 +14,7 @@ namespace {
 using test::Data;
 using test::Index;
 using test::TestEngine;
+using test::VectorXd;
 
 struct Burst {
   Index before;  // rows that the chains begin with
@@ -63,6 +66,50 @@ TEST(Burst, DrawsAreComparedBeforeChainsRest) {
   for (const int rounds_between : {1, 20}) {
     const Provenance p = after({400, 40, 5000, rounds_between}, config_of("linear", 100'000), data);
     EXPECT_EQ(p.reason, StatusReason::kNone) << rounds_between;
+  }
+}
+
+// Feature 0 is 0 in rows before `late`, and in every other one from there on; y does not depend on
+// it.
+Data late_category(Index rows, Index late, double (*outcome)(double eta, double u)) {
+  Data data = test::inverted_data(rows, 3, -1.0, 3, [](double eta, double) { return eta; });
+  const VectorXd u = test::uniforms(5, rows);
+  for (Index i = 0; i < rows; ++i) {
+    data.y[i] = outcome(data.y[i] - data.truth[0] * data.x(i, 0), u[i]);
+    data.x(i, 0) = i >= late && i % 2 == 0 ? 1.0 : 0.0;
+  }
+  return data;
+}
+
+double success(double eta, double u) { return u < 1 / (1 + std::exp(-eta)) ? 1.0 : 0.0; }
+
+double none_or_one(double eta, double u) { return u < std::exp(-std::exp(eta)) ? 0.0 : 1.0; }
+
+EngineConfig category_config(const char* model, std::uint64_t window) {
+  EngineConfig config;
+  config.model.name = model;
+  config.model.features = 3;
+  config.window_size = window;
+  return config;
+}
+
+// The P that nothing of a category is known in would take the mean many sd from the mode.
+TEST(Burst, MeanOfANewCategoryIsNotCorrectedAsThoughNothingWereKnownOfIt) {
+  for (const char* model : {"poisson", "logistic"}) {
+    const bool counts = std::strcmp(model, "poisson") == 0;
+    const Data data = late_category(3000, 2500, counts ? none_or_one : success);
+    TestEngine engine(category_config(model, 4000));
+    engine.feed(data, 0, 2500);
+    engine.poll_until_idle();
+    engine.feed(data, 2500, 3000);
+    const LaplaceApproximation& laplace = engine->learner().view().estimator().laplace();
+    double farthest = 0;
+    do {
+      const double sd = std::sqrt(laplace.covariance()[0]);
+      farthest = std::max(farthest, std::abs(laplace.mean()[0] - laplace.mode()[0]) / sd);
+    } while (engine->poll(1) > 0);
+    EXPECT_LT(farthest, 1) << model;
+    EXPECT_EQ(laplace.third_share(), 1) << model;
   }
 }
 
