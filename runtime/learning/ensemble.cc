@@ -33,6 +33,12 @@ void Ensemble::reset() noexcept {
   mover_.reset();
 }
 
+// Rows that count by their age fade, and hardly leave.
+void Ensemble::add_rows(std::uint64_t fresh) noexcept {
+  const std::uint64_t leaving = cursor_.first_at(cursor_.head() + fresh) - cursor_.first();
+  lag_.add(static_cast<double>(fresh), cursor_.ages().flat() ? static_cast<double>(leaving) : 0.0);
+}
+
 // There are more groups than threads where the work is worth it, so that no thread waits long for
 // another's last group.
 std::size_t Ensemble::groups() const noexcept {
@@ -51,10 +57,11 @@ void Ensemble::move(std::size_t group, LearnerWorker& worker) noexcept {
 
 void Ensemble::end_move() noexcept {
   moves_ += 1;
+  thrown_ = thrown_ || !mover_.rows().suffice();
   // A sampler that does not know how slow it is says 0.
   const double known = mover_.sampler().relaxation();
   const double relaxation = mover_.relaxation();
-  if (mover_.rows().has_newest()) lag_.forget(known > 0 ? std::max(1.0, known) : relaxation);
+  lag_.forget(known > 0 ? std::max(1.0, known) : relaxation, mover_.rows().has_newest());
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "windhover/platform/arena.h"
 #include "windhover/runtime/learning/chain_mover.h"
@@ -29,7 +30,7 @@ class Ensemble {
   const ChainMover& mover() const noexcept { return mover_; }
 
   // Rows are about to be taken over by the cursor.
-  void add_rows(double fresh) noexcept { lag_.add(fresh); }
+  void add_rows(std::uint64_t fresh) noexcept;
 
   // Whether C changes as chains leave Laplace's law. That law may have draws where the posterior
   // has none, with gradients that would slow the chains down for long: so C is taken where the
@@ -64,6 +65,9 @@ class Ensemble {
   bool start() noexcept;
   // Laplace draws replace the chains, and the draws that they have left.
   void start_anew() noexcept;
+  // Whether chains have been moved, since this was asked last, by rows that the law does not know:
+  // these may have thrown them.
+  bool take_thrown() noexcept { return std::exchange(thrown_, false); }
   // Starts chains that are far off again, where it is the posterior they draw from. Returns whether
   // there was one.
   bool restart_far() noexcept;
@@ -75,21 +79,32 @@ class Ensemble {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // How far behind the rows the chains are.
+  // How far behind the rows the chains are. Where so many rows came and others left, the mean moved
+  // by what both said. Chains that draw from what is left of the known rows follow those that left.
   struct Lag {
     double arrived = 0;     // rows since the refresh, or before it and not yet in the sums
     double unfollowed = 0;  // of them, less what chains have forgotten since they came
-    void add(double rows) noexcept {
+    double left = 0;        // rows since the refresh
+    double unforgotten = 0;
+    void add(double rows, double leaving) noexcept {
       arrived += rows;
       unfollowed += rows;
+      left += leaving;
+      unforgotten += leaving;
     }
-    void forget(double relaxation) noexcept { unfollowed -= unfollowed / relaxation; }
-    double followed() const noexcept { return arrived > 0 ? 1 - unfollowed / arrived : 0.0; }
-    // Rows that are not in the sums yet will move the mean when they are.
+    void forget(double relaxation, bool newest) noexcept {
+      if (newest) unfollowed -= unfollowed / relaxation;
+      unforgotten -= unforgotten / relaxation;
+    }
+    double followed() const noexcept {
+      return arrived > 0 ? 1 - (unfollowed + unforgotten) / (arrived + left) : 0.0;
+    }
+    // Rows that are not in the sums yet will move the mean when they are; those that left have.
     void keep(double waiting) noexcept {
       const double kept = arrived > 0 ? std::min(1.0, waiting / arrived) : 0.0;
       arrived *= kept;
       unfollowed *= kept;
+      left = unforgotten = 0;
     }
   };
 
@@ -102,6 +117,7 @@ class Ensemble {
   Lag lag_;
   double moves_ = 0;
   double prior_move_ = 0;
+  bool thrown_ = false;
 };
 
 }  // namespace windhover

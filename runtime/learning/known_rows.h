@@ -12,7 +12,8 @@ namespace windhover {
 
 // They are the rows in the estimates behind the law: a row that the law does not know of, the first
 // one of a category, would throw a chain as far as the law was uncertain there. Where a sixteenth
-// of them have left the window all its rows are drawn from. Invariant: drawn() is in the window.
+// of them have left the window, or half where the others will be known in some rounds, all its rows
+// are drawn from. Invariant: drawn() is in the window.
 // One thread writes.
 class KnownRows {
  public:
@@ -29,10 +30,17 @@ class KnownRows {
     first_ = first;
     end_ = end;
   }
-  Rows drawn() const noexcept {
+  // Whether the rows that came since are joining the sums. It holds for the round.
+  void set_joining(bool joining) noexcept { joining_ = joining; }
+  // Whether enough of the rows are still there to draw from no others.
+  bool suffice() const noexcept {
     const std::uint64_t first = std::max(first_, cursor_.first());
-    const bool most = end_ > first && 16 * (end_ - first) >= 15 * (end_ - first_);
-    return most ? Rows{first, end_} : Rows{cursor_.first(), cursor_.head()};
+    const std::uint64_t least = (joining_ ? 8 : 15) * (end_ - first_);
+    return end_ > first && 16 * (end_ - first) >= least;
+  }
+  Rows drawn() const noexcept {
+    return suffice() ? Rows{std::max(first_, cursor_.first()), end_}
+                     : Rows{cursor_.first(), cursor_.head()};
   }
   bool has_newest() const noexcept { return drawn().end == cursor_.head(); }
 
@@ -43,6 +51,7 @@ class KnownRows {
   const WindowCursor& cursor_;
   std::uint64_t first_ = 0;
   std::uint64_t end_ = 0;
+  bool joining_ = false;
 };
 
 }  // namespace windhover

@@ -5,8 +5,9 @@
 namespace windhover {
 
 void Ensemble::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("ensemble");
-  visitor.values(lag_.arrived, lag_.unfollowed, moves_, prior_move_);
+  visitor.section("ensemble", 2);
+  visitor.values(lag_.arrived, lag_.unfollowed, lag_.left, lag_.unforgotten, moves_, prior_move_,
+                 thrown_);
   chains_.visit_state(visitor);
   mover_.visit_state(visitor);
 }

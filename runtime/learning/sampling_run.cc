@@ -56,7 +56,7 @@ bool SamplingRun::rests() const noexcept {
   return sampling() && !budget_.pending(record_.relaxations()) && record_.can_be_judged();
 }
 
-void SamplingRun::before_rows(double fresh) noexcept {
+void SamplingRun::before_rows(std::uint64_t fresh) noexcept {
   ensemble_.add_rows(fresh);
   budget_.stream_went_on();
 }
@@ -175,7 +175,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   const ChainMover& mover = ensemble_.mover();
   const double window_moves = cursor_.worth() / mover.minibatch_size();
   if (recover(ChainMover::Lost::kTooFar)) law_moved_ = true;
-  if (outrun) {
+  if (ensemble_.take_thrown() || outrun) {
     // Chains too far off to return in the time that the others need to forget start again.
     if (ensemble_.restart_far()) law_moved_ = true;
     ask_for_draws(kForgettingTime);

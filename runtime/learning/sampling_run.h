@@ -43,7 +43,7 @@ class SamplingRun {
   bool law_moved() const noexcept { return law_moved_; }
 
   // Rows are about to be taken over by the cursor, and have been.
-  void before_rows(double fresh) noexcept;
+  void before_rows(std::uint64_t fresh) noexcept;
   void after_rows(double fresh) noexcept;
 
   // All chains moved once. Returns whether there are new draws to serve.

@@ -81,6 +81,7 @@ bool WindowLearner::do_round() noexcept {
   const bool joined = sums_.join(schedule_.rows_to_join(resting), leader());
   if (resting && !sweeping && !joined && !schedule_.rows_joined()) return false;
   if (sweeping) begin_sweep(resting, interval);
+  ensemble_.mover().rows().set_joining(sums_.exact());
   share_out(!resting, sweeping);
   if (!resting) dirty_ = run_.end_move() || dirty_;
   if (sweeping && sums_.pass().end_sweep()) complete_pass();
@@ -124,7 +125,7 @@ void WindowLearner::take_head(std::uint64_t head) noexcept {
                            leader().indices);
   }
   if (memory_choice_ != nullptr && run_.phase() != Phase::kWarmingUp) choose_memory(head);
-  const double fresh = static_cast<double>(head - cursor_.head());
+  const std::uint64_t fresh = head - cursor_.head();
   sums_.stream_went_on();
   run_.before_rows(fresh);
   if (run_.phase() == Phase::kWarmingUp) {
@@ -134,7 +135,7 @@ void WindowLearner::take_head(std::uint64_t head) noexcept {
     ensemble_.mover().damping().begin_pass();
   }
   cursor_.advance(head);
-  run_.after_rows(fresh);
+  run_.after_rows(static_cast<double>(fresh));
 }
 
 // Where the chosen memory changes, the posterior stands on other rows from here on, and their sums

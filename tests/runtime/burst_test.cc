@@ -113,5 +113,29 @@ TEST(Burst, MeanOfANewCategoryIsNotCorrectedAsThoughNothingWereKnownOfIt) {
   }
 }
 
+// Chains that a full window's burst lets move by rows of a category that their law does not know
+// are thrown by them, and rest where they are.
+TEST(Burst, RowsOfANewCategoryThrowNoChain) {
+  for (const Index burst : {250, 600, 1500}) {
+    const Data data = late_category(3000 + burst, 3000, success);
+    EngineConfig config = category_config("logistic", 2000);
+    config.draws_per_observation = 1;
+    TestEngine engine(config);
+    engine.feed(data, 0, 3000);
+    engine.poll_until_idle();
+    engine.feed(data, 3000, data.rows());
+    engine.poll_until_idle();
+    const LearnerView view = engine->learner().view();
+    const LaplaceApproximation& laplace = view.estimator().laplace();
+    const double sd = std::sqrt(laplace.covariance()[0]);
+    double squares = 0;
+    for (std::size_t at = 0; at < view.chains.size(); at += 4) {
+      squares += std::pow((view.chains[at] - laplace.mean()[0]) / sd, 2);
+    }
+    EXPECT_LT(squares, 31.8) << burst;  // chi-square of eight chains, 0.9999
+    EXPECT_EQ(engine.provenance().reason, StatusReason::kNone) << burst;
+  }
+}
+
 }  // namespace
 }  // namespace windhover

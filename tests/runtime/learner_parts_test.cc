@@ -97,6 +97,27 @@ TEST(KnownRows, AreDrawnFromUntilASixteenthHasLeft) {
   EXPECT_TRUE(known.has_newest());
 }
 
+TEST(KnownRows, AreDrawnFromUntilHalfHasLeftWhereTheOthersAreJoining) {
+  Rows rows(small_config("linear", 2, 160));
+  KnownRows known(rows.cursor);
+  for (int i = 0; i < 160; ++i) rows.write(0);
+  rows.take();
+  known.set(0, 160);
+  known.set_joining(true);
+  for (int i = 0; i < 80; ++i) {
+    rows.write(0);
+    rows.take();
+  }
+  EXPECT_TRUE(known.suffice());
+  EXPECT_EQ(known.drawn().first, 80U);
+  EXPECT_EQ(known.drawn().end, 160U);
+  rows.write(0);
+  rows.take();
+  EXPECT_FALSE(known.suffice());
+  EXPECT_EQ(known.drawn().first, 81U);
+  EXPECT_EQ(known.drawn().end, 241U);
+}
+
 TEST(MoveCredit, IsOwedFirstAndThenSpare) {
   MoveCredit credit(4);
   EXPECT_TRUE(credit.resting());
