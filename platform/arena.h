@@ -70,10 +70,10 @@ class Arena {
     return {reinterpret_cast<T*>(memory), count};
   }
 
-  // Takes room for one T and constructs it there. Measuring or exhausted: takes the room,
-  // constructs a T on the stack, so that what T's constructor takes is counted too, throws it away,
-  // and returns null. An object made earlier is therefore handed on as a pointer, which
-  // constructors only store.
+  // Takes room for one T and constructs it there. When measuring or exhausted it returns null: it
+  // takes the room, and constructs a T on the stack and throws it away, so that what T's
+  // constructor takes is counted too. An object made earlier is therefore passed on as a pointer,
+  // which constructors only store.
   template <class T, class... Args>
   T* make(Args&&... args) noexcept {
     std::span<T> room = allocate<T>(1);

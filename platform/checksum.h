@@ -7,13 +7,13 @@
 
 namespace windhover {
 
-// XXH3, 64 bits (xxhash.com): the same number on every machine. Finds damage, not malice. What is
-// damaged at random passes one time in 2^64. Copies are independent of one another; one thread
-// each; no heap. Complexity: some 10 GB/s.
+// XXH3 with 64 bits (xxhash.com): it gives the same number on every machine, and finds damage, not
+// malice. Random damage stays unseen one time in 2^64. Copies are independent of one another. One
+// thread an object; no heap. Speed: some 10 GB/s.
 class Checksum {
  public:
-  // Other seeds give other checksums. The checksum of the part before is such a seed: then parts
-  // cannot be swapped.
+  // Another seed gives another checksum. Where each part of a file has the checksum of the part
+  // before as its seed, swapped parts are found.
   explicit Checksum(std::uint64_t seed = 0) noexcept;
 
   // Begins anew with seed 0.

@@ -35,8 +35,8 @@ class RealClock final : public Clock {
   }
 };
 
-// Stands still until told otherwise. Both times go on together, and are the same until they are set
-// apart.
+// Stands still until told otherwise. Both times advance together; they are equal until
+// set_wall_ns() sets them apart.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(std::int64_t start_ns = 0) noexcept : now_ns_(start_ns) {}

@@ -17,10 +17,10 @@ namespace windhover {
 template <class Enum>
 struct CounterLabels;
 
-// One 64-bit number for each value of Enum (up to Enum::kCount), inline, starting at 0. Any thread
-// may write and read any counter at any time, without waiting. Everything is relaxed: each counter
-// is exact once its writers are done, but two counters read together need not belong to one
-// instant, and a counter publishes no other data.
+// One 64-bit number for each value of Enum (up to Enum::kCount), stored in the object, starting at
+// 0. Any thread may write and read any counter at any time, without waiting. All accesses are
+// relaxed: a counter is exact once its writers are done, but two counters read together need not
+// belong to one instant, and a counter publishes no other data.
 template <class Enum>
 class Counters {
   static constexpr std::size_t kSize = static_cast<std::size_t>(Enum::kCount);

@@ -19,8 +19,7 @@ InstructionSet detect() noexcept {
   return InstructionSet::kBaseline;
 }
 
-// Detected at the first call rather than before main, where a host's static initialiser could come
-// first.
+// Detected at the first call: before main, a host's static initialiser could come first.
 constexpr int kUnknown = -1;
 std::atomic<int> chosen{kUnknown};
 

@@ -9,9 +9,9 @@ namespace windhover {
 // AVX-512 F, DQ, VL and BW.
 enum class InstructionSet : std::uint8_t { kBaseline, kAvx2, kAvx512 };
 
-// The best that processor and system support, or the limit if that is lower. Any thread; a load
-// after the first call. Kernels are chosen by it at each call, through a table of function
-// pointers.
+// The best set that processor and system support, or the limit if that is lower. Any thread; after
+// the first call it costs one load. Each call of a kernel chooses by it, through a table of
+// function pointers.
 InstructionSet instruction_set() noexcept;
 
 // Kernels use nothing above `limit` from now on (and never anything above what the processor

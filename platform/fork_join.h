@@ -11,13 +11,13 @@
 
 namespace windhover {
 
-// run() on the leader's thread, help() on threads of the helpers' own. Each task is done once, by
-// the leader or a helper; the leader does all of them where nobody helps, and waits for those only
-// that a helper has begun. Sharing out costs an atomic operation a task. No heap, no locks.
+// The leader calls run() on its thread, helpers call help() on theirs. Each task is done once.
+// Where nobody helps the leader does all; it waits only for what a helper has begun. A task costs
+// one atomic operation, two when a helper does it. No heap, no locks.
 class ForkJoin {
  public:
-  // `worker` is 0 on the leader's thread and what the helper gave on its own. What a task writes,
-  // the leader sees after run(); what the leader wrote before run(), a task sees.
+  // `worker` is 0 on the leader's thread, and on a helper's what it gave to help(). The leader sees
+  // after run() what tasks wrote; a task sees what the leader wrote before run().
   using Task = void (*)(void* context, int task, int worker) noexcept;
 
   static constexpr int kMostTasks = (1 << 12) - 1;
@@ -42,8 +42,8 @@ class ForkJoin {
     }
   }
 
-  // Does tasks of the run under way, if any are left; returns how many. One thread a `worker`
-  // number.
+  // Does tasks of the run under way, if any are left; returns how many. Each helping thread has a
+  // `worker` number of its own.
   int help(int worker) noexcept { return work(worker); }
 
  private:
@@ -51,8 +51,8 @@ class ForkJoin {
   static constexpr std::uint64_t kMask = (1ULL << kBits) - 1;
   static constexpr int kLooks = 4096;
 
-  // Takes one task after the other of the run that it finds. A ticket names its run, so that a
-  // helper that comes late takes nothing from the next.
+  // Takes one task after the other of the run that it finds. A ticket names its run, so that a late
+  // helper takes no task of the next run by mistake.
   int work(int worker) noexcept {
     int taken = 0;
     std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
@@ -73,7 +73,7 @@ class ForkJoin {
   void* context_;
   alignas(64) std::atomic<std::uint64_t> ticket_{
       0};                                 // run | tasks | next, 12 bits for the last two
-  alignas(64) std::atomic<int> done_{0};  // by helpers
+  alignas(64) std::atomic<int> done_{0};  // how many tasks helpers have done
 };
 
 }  // namespace windhover

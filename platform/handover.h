@@ -9,15 +9,15 @@
 
 namespace windhover {
 
-// One thread at a time gives, and waits until what it gave has been taken. The taker says when it
-// begins and ends to work; while it does not, the giver takes in its place, because nobody else
-// touches what is the taker's. Invariant: what is handed over is taken exactly once, and never by
-// two threads at a time. What either of them did before is seen by the other: `thing_` and `state_`
-// are stored with release and loaded with acquire. No heap.
+// One giver at a time hands a thing over, and waits until it has been taken. The taker says when it
+// begins and ends its work; outside that time the giver takes in its place, because then nobody
+// else touches the taker's data. Invariant: a thing is taken exactly once, and never by two threads
+// at a time. Each of the two sees what the other did before: `thing_` and `state_` are stored with
+// release and loaded with acquire. No heap.
 template <class T>
 class Handover {
  public:
-  // The taker's thread calls it: from here on it looks. Waits while a giver takes in its place.
+  // The taker's thread begins to look. It waits while a giver takes in its place.
   void begin() noexcept {
     for (;;) {
       State before = state_.load(std::memory_order_acquire);
@@ -51,7 +51,7 @@ class Handover {
     while (thing_.load(std::memory_order_acquire) != nullptr) {
       State before = state_.load(std::memory_order_acquire);
       if (before != State::kAtWork && swap(before, State::kGiverTakes)) {
-        look(take);  // nothing, where the taker did so before it ended
+        look(take);  // finds nothing if the taker took it before it ended
         state_.store(before, std::memory_order_release);
         return;
       }

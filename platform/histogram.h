@@ -12,8 +12,8 @@
 namespace windhover {
 
 // Counts durations in nanoseconds, in a fixed 8.5 KB. Log-linear as in HdrHistogram: every power of
-// two is cut into 32 buckets, so a quantile is at most 1/32 (3.2 %) above the value recorded and
-// never below it. Below 1 ns counts as 1 ns, above 100 s as 100 s.
+// two is cut into 32 buckets, so a quantile is at most 1/32 (3.1 %) above the value recorded and
+// never below it. A duration below 1 ns counts as 1 ns, one above 100 s as 100 s.
 //
 // Threads: record() and reset() belong to one thread at a time; the others read at any time and see
 // each bucket as it was at some moment of their call.
@@ -50,7 +50,7 @@ class Histogram {
     return max();
   }
 
-  // Calls visit(largest value that belongs here, values here) for each bucket that holds any,
+  // Calls visit(its largest value, how many values it holds) for each bucket that is not empty,
   // smallest first. O(buckets).
   template <class Visit>
   void for_each_bucket(Visit visit) const noexcept {

@@ -52,8 +52,8 @@ std::size_t parse_number(const char* text) noexcept {
   return number;
 }
 
-// A kernel that is built without preemption runs a call to its end, however long others wait for
-// the processor; so a block is advised in several calls. REQUIRES: it begins at a page.
+// A kernel built without preemption runs a call to its end, however long others wait for the
+// processor. So a block is advised in several calls. REQUIRES: it begins at a page.
 bool advise_in_pieces(std::span<std::byte> memory, int advice) noexcept {
   constexpr std::size_t kPiece = 256UL << 10;
   while (!memory.empty()) {
@@ -67,8 +67,7 @@ bool advise_in_pieces(std::span<std::byte> memory, int advice) noexcept {
 }  // namespace
 
 Status lock_memory() noexcept {
-  // Under a limit, MCL_FUTURE would make every later mapping past it fail: rather lock only what is
-  // there.
+  // Under a limit, MCL_FUTURE would make later mappings fail: then only what is there is locked.
   const int flags = may_lock_without_limit() ? MCL_CURRENT | MCL_FUTURE : MCL_CURRENT;
   return mlockall(flags) == 0 ? Status::kOk : Status::kNotPermitted;
 }
@@ -112,8 +111,8 @@ MappedBlock::MappedBlock(std::size_t bytes) noexcept {
   if (bytes == 0) return;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;
-  // This is only advice: where the kernel has large pages, what lies scattered over a block is
-  // found faster.
+  // This is only advice: where the kernel has large pages, scattered accesses to a block are
+  // faster.
   madvise(memory, bytes, MADV_HUGEPAGE);
   data_ = static_cast<std::byte*>(memory);
   size_ = bytes;

@@ -17,7 +17,7 @@ Status lock_memory() noexcept;
 // writing to the memory meanwhile.
 void prefault(std::span<std::byte> memory) noexcept;
 
-// Memory of the process that is in RAM, now and at most so far, from /proc; 0 when that cannot be
+// How many bytes of the process are in RAM, now and at its peak, from /proc; 0 when that cannot be
 // read. A few system calls, no allocation; any thread.
 std::size_t resident_bytes() noexcept;
 std::size_t peak_resident_bytes() noexcept;

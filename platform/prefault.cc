@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMostThreads = 16;
 constexpr std::size_t kLeastPart = 64UL << 20;
-constexpr std::size_t kLargePage = 2UL << 20;  // no two threads want the same one
+constexpr std::size_t kLargePage = 2UL << 20;  // no two threads touch the same one
 
 struct Part {
   std::span<std::byte> memory;

@@ -7,10 +7,10 @@
 
 namespace windhover {
 
-// Does what prefault() in memory.h does with up to so many threads, one for each 64 MiB: where a
-// virtual machine's host has to give the memory first, each page costs processor time, and two
-// processors take half as long. For set-up only. Where a thread does not start, the caller does its
-// part.
+// Does what prefault() in memory.h does, with up to `threads` threads: 16 at most, and one for each
+// 64 MiB. Where the host of a virtual machine has yet to provide the memory, each page costs
+// processor time, and two processors take half as long. For set-up only. The caller does the part
+// of a thread that does not start.
 void prefault(std::span<std::byte> memory, std::size_t threads) noexcept;
 
 }  // namespace windhover

@@ -38,7 +38,7 @@ struct RandomPosition {
   Purpose purpose = Purpose::kTest;
 };
 
-// Computes one block, for known-answer tests.
+// Computes one block, for tests against known answers.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key) noexcept;
 
@@ -67,8 +67,8 @@ void fill_uniforms(std::uint64_t seed, const RandomPosition& position,
 void fill_normals(std::uint64_t seed, const RandomPosition& position,
                   std::span<double> out) noexcept;
 
-// A reader of one position after another: a seed, a position, and the next unread block. A value
-// type of 32 bytes: a copy continues from the same place on its own. Each fill starts at the next
+// Reads one position after another: it holds a seed, a position, and the next unread block. A value
+// type of 32 bytes: a copy goes on by itself from the same place. Each fill starts at the next
 // whole block, so consecutive fills at one position never share bits; the first gives what the free
 // functions give.
 class Rng {

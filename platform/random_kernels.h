@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-// Private to random*.cc: the loops behind random.h, compiled once an instruction set. Included by
-// files with instruction-set flags, so it holds no inline functions and includes no header that
-// does: the linker keeps one copy of an inline function, perhaps one that an older processor cannot
-// run.
+// Private to random*.cc: the loops behind random.h, compiled once for each instruction set. Files
+// with instruction-set flags include this header, so neither it nor what it includes has an inline
+// function: the linker keeps one copy of these, perhaps one that an older processor cannot run.
 
 namespace windhover::random_kernels {
 

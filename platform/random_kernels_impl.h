@@ -22,10 +22,10 @@
 namespace windhover::random_kernels {
 namespace {
 
-// The vector of 64-bit lanes of the instruction set at hand, and the only operation on it that has
-// to be named: the product of the lower halves of each lane, 64 bits wide. (From plain C++, g++ 12
-// makes the full 64-bit product, three times as slow. The intrinsics are always inlined, so nothing
-// of them is shared.)
+// The vector of 64-bit lanes of the instruction set at hand, and the one operation on it that needs
+// a name: the 64-bit product of the lower halves of each lane. (From plain C++, g++ 12 makes the
+// full 64-bit product, three times as slow. The intrinsics are always inlined, so none of their
+// code is shared.)
 #if defined(__AVX512F__)
 using Vector [[gnu::vector_size(64), gnu::may_alias]] = std::uint64_t;
 [[gnu::always_inline]] inline Vector multiply_low(Vector a, Vector b) {
@@ -52,8 +52,8 @@ using Vector [[gnu::vector_size(16), gnu::may_alias]] = std::uint64_t;
 #endif
 constexpr std::size_t kLanes = sizeof(Vector) / sizeof(std::uint64_t);
 
-// A tile is the unit of work: 8 blocks, one AVX-512 vector of 64-bit lanes. Short spans pay for a
-// whole tile.
+// A tile is the unit of work: 8 blocks, one AVX-512 vector of 64-bit lanes. A short span costs as
+// much as a whole tile.
 constexpr std::size_t kBlocks = 8;
 constexpr std::size_t kWords = 4 * kBlocks;
 constexpr std::size_t kDoubles = 2 * kBlocks;
@@ -66,9 +66,9 @@ struct Tile {
 };
 
 // Philox4x32-10 (Salmon et al. 2011, section 3.3). Each 64-bit lane holds one 32-bit word, because
-// that is how processors multiply 32 by 32 bits to 64; the upper half of a lane may hold anything,
-// since multiply_low and the last line do not look at it. A round waits for the one before: several
-// tiles go side by side.
+// processors multiply 32 by 32 bits to 64 that way. The upper half of a lane may hold anything:
+// neither multiply_low nor the last line looks at it. Each round waits for the one before, so
+// several tiles are computed side by side.
 template <std::size_t kTiles>
 [[gnu::always_inline]] inline void fill_tiles(const Start& start, std::uint32_t block,
                                               Tile (&tiles)[kTiles]) {

@@ -18,10 +18,10 @@ struct alignas(64) SnapshotPin {
 };
 
 // Hands versions of a Slot from one publisher to at most max_readers readers, in max_readers + 2
-// fixed slots. Every reader pins at most one slot, one more is the newest, so one is always free to
-// be written: publishing never waits for anybody. Pinning is a store and two loads, and repeats
-// only if the publisher published in between; it never waits for a publisher that was descheduled
-// half-way, which is what ruled out a sequence lock.
+// fixed slots. Every reader pins at most one slot and one more is the newest, so one is always free
+// to be written: publishing never waits for anybody. Pinning is a store and two loads, repeated
+// only if the publisher published in between. A reader never waits for a publisher that was
+// descheduled half-way, as it would with a sequence lock.
 //
 // Threads: begin_publish() and publish() belong to one thread at a time, each reader id to one
 // thread at a time, reset() to nobody else at the same time.
@@ -35,8 +35,7 @@ struct alignas(64) SnapshotPin {
 //     sees H.
 //   - If G sees H, the publisher leaves slot n alone.
 //   - What the publisher wrote into n is visible to the reader, because L (acquire) reads from the
-//   store
-//     (release) that published n.
+//     store that published n, which is a release.
 //   - What the reader read from n is over before the publisher writes n again, because unpin() is a
 //     release store on the same atomic that the scan loads with acquire.
 // Fences would allow weaker stores, but ThreadSanitizer does not understand them.
@@ -123,9 +122,9 @@ class Snapshots {
  private:
   static constexpr std::uint32_t kNone = 0xffffffff;
 
-  // At any one moment a slot is free, but a search takes a while: a reader that was trying again
-  // can be seen in the slot it leaves and again in the one it goes to, so one pass may find none.
-  // Since nothing is published meanwhile, a reader makes at most one such move, to what it took for
+  // At any one moment a slot is free, but a search takes a while: a reader that tries again can be
+  // seen in the slot it leaves and in the one it goes to, so one pass may find no slot free.
+  // Nothing is published meanwhile, so a reader makes at most one such move, to what it took for
   // the newest before; all later ones lead to published_. So one of max_readers + 1 passes finds a
   // slot, and a reader that was descheduled half-way delays nobody.
   std::uint32_t find_free() const noexcept {
@@ -143,7 +142,7 @@ class Snapshots {
     return false;
   }
 
-  // What a reader needs, on one cache line; publishing takes it away from readers once.
+  // What a reader needs, on one cache line: a publication takes this line away from readers once.
   alignas(64) std::span<Slot> slots_;
   std::span<SnapshotPin> pins_;
   std::atomic<std::uint32_t> newest_{kNone};

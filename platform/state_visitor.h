@@ -10,23 +10,23 @@
 
 namespace windhover {
 
-// A class that has state has `void visit_state(StateVisitor&) noexcept`, which shows all of it, in
-// one order, as numbers. A visitor that writes reads them; one that restores puts others in their
-// place, as many and in the same order. What follows from configuration, what follows from other
-// numbers shown, and scratch are left out.
+// A class with state has `void visit_state(StateVisitor&) noexcept`, which shows all of it as
+// numbers, in one order. A saving visitor reads these numbers; a restoring one replaces them by
+// others, as many and in the same order. Not shown are scratch and what follows from the
+// configuration or from numbers that are shown.
 //
-// Counts that depend on the state are visited before what they count, so that a restored count
-// says how much follows. They, and the flags and enums, are taken as they come: whoever restores
-// from a medium that can be damaged has to check a checksum over the whole state first, and that it
-// is of the same configuration, as EngineState::restore does. With a state that passed neither, a
-// restore may read and write out of bounds.
+// A count that depends on the state is visited before what it counts, so that a restored count says
+// how much follows. Counts, flags and enums are not checked here. Whoever restores from a medium
+// that can be damaged first checks a checksum over the whole state, and that the configuration is
+// the same, as EngineState::restore does. Without these checks a restore may read and write out of
+// bounds.
 class StateVisitor {
  public:
   // The numbers from here to the next section belong to `name`, which lives as long as the program.
-  // `version` grows when a class comes to show other numbers, or another order.
+  // `version` grows when the class shows other numbers or another order.
   virtual void section(const char* /*name*/, std::uint32_t /*version*/ = 1) noexcept {}
-  // Whether this visitor puts other numbers in the place of those it is shown: what follows from
-  // them is then computed anew.
+  // Whether this visitor replaces the numbers that it is shown: what follows from them is then
+  // computed anew.
   virtual bool restores() const noexcept { return false; }
 
   virtual void visit(std::span<double> numbers) noexcept = 0;

@@ -13,17 +13,16 @@
 namespace windhover {
 namespace {
 
-// Pause instructions come first, for work that is just being published; then yields, for a producer
+// First come pause instructions, for work that is just being published; then yields, for a producer
 // that shares our processor; then short sleeps. A wake-up costs 10 to 50 us of processor time on a
-// virtual machine, 1 to 5 % when it comes every millisecond, so after a long dry stretch the sleeps
-// grow.
+// virtual machine, which is 1 to 5 % at one a millisecond: so sleeps grow after 0.1 s without work.
 constexpr int kYields = 8;
 constexpr int kShortParks = 100;
 constexpr timespec kShortPark{0, 1'000'000};
 constexpr timespec kLongPark{0, 4'000'000};
 
-// glibc has neither the two calls nor the structure that they pass; this is its first version, of
-// `size` 48.
+// The layout that the two system calls expect, in its first version of 48 bytes: glibc 2.36
+// declares neither the calls nor the structure.
 struct SchedulingAttributes {
   std::uint32_t size = sizeof(SchedulingAttributes);
   std::uint32_t policy = 0;

@@ -16,9 +16,10 @@ struct ThreadOptions {
   const char* name = "windhover";  // what ps and gdb show; cut to 15 characters
   int cpu = -1;                    // run on this processor only; -1: anywhere
   int fifo_priority = 0;           // SCHED_FIFO priority 1..99; 0: an ordinary thread
-  // How long an ordinary thread wants a processor at a time. The shorter, the sooner it gets one
-  // when it wakes; its share stays the same. 0: the system's own; otherwise 0.1 to 100 ms. It is a
-  // request: Linux knows it from 6.12 on, and where it is ignored there is no warning.
+  // How long an ordinary thread wants a processor at a time: 0 for the system's own slice,
+  // otherwise 0.1 to 100 ms. A thread with a shorter slice gets a processor sooner when it wakes;
+  // its share stays the same. Linux takes the request from 6.12 on; where it is ignored there is no
+  // warning.
   std::chrono::microseconds slice{0};
   std::size_t stack_bytes = 8ul << 20;  // rounded up to whole pages; only for threads of ours
 };
@@ -35,9 +36,9 @@ enum ThreadWarning : std::uint32_t {
 // own) and returns the mask of ThreadWarning.
 std::uint32_t configure_this_thread(const ThreadOptions& options) noexcept;
 
-// One POSIX thread. Starting one allocates (the system does), so it belongs to set-up. It cannot be
-// moved: the running thread refers to it. The destructor joins, so whatever tells the entry to
-// return comes first.
+// One POSIX thread. To start one allocates (in the system), so it belongs to set-up. It cannot be
+// moved, because the running thread refers to it. The destructor joins: tell the entry to return
+// before.
 class Thread {
  public:
   Thread() noexcept = default;
@@ -47,8 +48,8 @@ class Thread {
 
   // Runs entry(argument), with the options applied before entry begins and before start() returns.
   // kInvalidArgument: already started, no entry, or a stack below what the system demands.
-  // kUnavailable: the system has no more threads or memory. What is not permitted never fails:
-  // warnings().
+  // kUnavailable: the system has no more threads or memory. An option that is not permitted is no
+  // failure: see warnings().
   Status start(const ThreadOptions& options, void (*entry)(void*), void* argument) noexcept;
 
   // Waits until the entry has returned; does nothing when not started. The thread may be started
@@ -79,12 +80,11 @@ class IdleStrategy {
     // Never gives the processor away, so the thread needs one of its own.
     kSpin,
     // Looks again 40 times, then sleeps 1 ms at a time, and 4 ms after 0.1 s without work, which
-    // costs about 1 % of a processor. Work is noticed that much later at most, plus what the
-    // scheduler takes.
+    // costs 1 % of a processor. Work is noticed at most one sleep late, but for the scheduler.
     kPark,
   };
 
-  // The first `pauses` of the looks before the first sleep keep the processor.
+  // Before the first sleep come `pauses` looks that keep the processor and 8 that yield it.
   explicit IdleStrategy(Kind kind = kPark, int pauses = 32) noexcept
       : kind_(kind), pauses_(pauses) {}
 
