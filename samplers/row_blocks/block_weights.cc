@@ -12,7 +12,7 @@ namespace {
 constexpr double kEvenShare = 0.5;
 // The largest weight that ingestion lets through.
 constexpr double kMostWeight = 1e6;
-// How fast means of scatter follow a visit of one chain, and how fast one of many.
+// The weight of the newest square in a mean of scatter: for each chain that looked, and at most.
 constexpr float kNewestVisit = 1.0F / 16;
 constexpr float kNewestVisits = 1.0F / 2;
 // The most that a step counts for in the mean of its column.
@@ -74,7 +74,7 @@ double BlockWeights::share_beyond(std::uint64_t heaviest) const noexcept {
   return beyond / static_cast<double>(slots_.total());
 }
 
-// A slot without a row weighs nothing, and so does one with a row below half a quantum.
+// A slot without a row weighs nothing.
 void BlockWeights::weigh(std::uint32_t slot, std::uint64_t quanta) noexcept {
   const std::uint64_t before = slots_.weight(slot);
   Octave& old = octaves_[static_cast<std::size_t>(std::bit_width(before))];
@@ -86,7 +86,7 @@ void BlockWeights::weigh(std::uint32_t slot, std::uint64_t quanta) noexcept {
   slots_.set(slot, quanta);
 }
 
-// iota is concave in w, so that it is at least the mean over rows as often as they weigh.
+// iota is concave in w, so that this is at least the mean of iota over the rows, counted by weight.
 double BlockWeights::length_of(std::uint32_t column) const noexcept {
   const double weight = columns_[column].mean;
   return weight / (even_ + per_quantum_ * quanta_a_weight_ * weight);
@@ -116,7 +116,7 @@ void BlockWeights::enter(const RowColumns& row, std::uint32_t slot, float scatte
   for (std::size_t k = 0; k < row.count; ++k) {
     Column& column = columns_[row.column(k)];
     const double newest = row.value(k) * row.value(k) * scatter;
-    // The mean is as if each of its rows had been looked at once.
+    // The mean over rows that enter counts each of them once.
     column.scatter += (newest - column.scatter) / static_cast<double>(++column.rows);
   }
 }

@@ -1,6 +1,6 @@
-// The inner loops of a step of all chains over the columns of one row, compiled once an instruction
-// set and chosen at run time. Plain pointers only. Results may differ in the last bits between
-// instruction sets (fused multiply-add), never within one.
+// The inner loops of a step of all chains over the columns of one row, compiled once for each
+// instruction set and chosen at run time. Plain pointers only. Results may differ in the last bits
+// between instruction sets (fused multiply-add), never within one.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_KERNELS_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_KERNELS_H_
 
@@ -9,23 +9,23 @@
 
 namespace windhover {
 
-// One number for each of `count` columns, named as in row_block_langevin.h, and a pointer to theta
-// of all chains, which G of all chains follows.
+// Arrays of one number for each of `count` columns, in the notation of row_block_langevin.h.
+// theta[j] points to theta of all chains, which G of all chains follows.
 struct ChainColumns {
   float* const* theta;
   const float* value;
   const float* precision;
   const float* repeats;   // N_j x_ij
   const float* step;      // e_j times the share of the step that is taken
-  const float* noise_sd;  // likewise
+  const float* noise_sd;  // root of V_jj, times the root of that share
   const float* scatter;
-  const float* informed;  // what the column counts for in ChainSums::apart, ...
+  const float* informed;  // the weight of the column in ChainSums::apart, ...
   const float* learned;   // ... in own, ...
   const float* per_row;   // ... and in slope
   std::size_t count;
 };
 
-// One number for each of the columns of a row: what a step takes, and what it works out.
+// One number for each of a row's columns: the inputs of a step, then what is computed for it.
 struct ColumnSteps {
   const float* value;
   const float* rows;
@@ -41,7 +41,7 @@ struct ColumnSteps {
 
 // Sums over the columns of a row.
 struct StepSums {
-  double squares;  // of the scatter
+  double squares;  // of `scatter`, squared
   double weights;  // of `informed`
 };
 
@@ -51,10 +51,10 @@ struct ChainResponses {
   float curvature;  // sum of h
 };
 
-// Chains are taken so many at a time, and compared with one another among these.
+// Chains are taken so many at a time; ChainSums compares those of one group with one another.
 inline constexpr std::uint32_t kChainLanes = 8;
 
-// Columns are taken so many at a time where the numbers are not a chain's.
+// How many columns are taken at a time by loops over numbers that all chains share.
 inline constexpr std::size_t kColumnLanes = 8;
 
 // Normals are made so many at a time.
@@ -68,40 +68,39 @@ struct ChainSums {
   double slope;  // of per_row_j theta_j (F_j - precision_j theta_j)
 };
 
-// Sums over columns, each weighted as RowBlockLangevin::retain() says.
+// Sums over columns, of which ChainSurvey is made.
 struct ColumnSurvey {
-  double weights;    // of H_j / (lambda_j + H_j) N_j, which the next two are weighted with too
+  double weights;    // of H_j / (lambda_j + H_j) N_j, the weight in the next two sums
   double squares;    // of (lambda_j theta_j + G_j)^2 / (lambda_j + H_j), of the chains' means, ...
   double unsettled;  // of `unsettled`
-  double informed;   // of H_j / (lambda_j + H_j), which the next is weighted with too
+  double informed;   // of H_j / (lambda_j + H_j), the weight in the next sum
   double shared;     // of the part of theta_j's variance that is not 1 / (lambda_j + H_j)
 };
 
 struct ChainKernels {
-  // Makes standard normals from as many words of 32 random bits, which may lie in their place, by
-  // Box and Muller: of each kChainNormals words the first half give radii, the second angles.
-  // They are within 10^-5 of what exact arithmetic gives, or 4 x 10^-4 where the radius is next to
-  // nothing; at most 6.8 in size. REQUIRES: `count` is a multiple of kChainNormals.
+  // Makes standard normals from as many words of 32 random bits by Box and Muller; `out` may be the
+  // same memory. Of each kChainNormals words the first half give radii, the second angles. The
+  // error is below 10^-5, or 4 x 10^-4 where the radius is next to nothing; the largest is 6.8.
+  // REQUIRES: `count` is a multiple of kChainNormals.
   void (*normals)(const std::uint32_t* bits, std::size_t count, float* out);
-  // Makes normals of so many chains side by side sum to 0. Each stays a standard normal: any two of
-  // K chains have the correlation -1 / (K - 1). REQUIRES: `count` is a multiple of the chains, of
-  // which there are several.
+  // Makes the normals of `chains` chains, which lie side by side, sum to 0. Each stays a standard
+  // normal; any two of K chains have the correlation -1 / (K - 1). REQUIRES: `count` is a multiple
+  // of `chains`, which is at least 2.
   void (*balance)(float* normals, std::size_t count, std::uint32_t chains);
   // by_j = value_j / (precision_j + curvature_j); returns the sum of value_j by_j. REQUIRES:
-  // `count` is a multiple of kColumnLanes, and numbers of a column without a value are finite.
+  // `count` is a multiple of kColumnLanes, and padding has value 0 and other numbers finite.
   double (*direction)(const float* value, const float* precision, const float* curvature,
                       std::size_t count, float* by);
-  // Works out a step, with eps_j = scale length_j; `importance` multiplies the row's residual.
+  // Computes a step with eps_j = scale length_j; `importance` multiplies the row's residual.
   // REQUIRES: as direction().
   StepSums (*steps)(const ColumnSteps& columns, std::size_t count, float scale, float importance,
                     float dispersion);
   // eta[c] += sum of value_j theta_jc; one number a chain.
   void (*predictors)(float* const* theta, const float* value, std::size_t count,
                      std::uint32_t chains, double* eta);
-  // Works out r and h of a logistic row (logistic_at()) at eta[c] + more, in single precision:
-  // within 10^-6 of what exact arithmetic gives, in relative terms, and as much again for each 10
-  // that eta is from 0, up to 87; beyond they stay as they are there. `sign`: 1 where y is 0, -1
-  // where it is 1.
+  // r and h of a logistic row (logistic_at()) at eta[c] + more, in single precision. The relative
+  // error is below 10^-6, and grows by as much for each 10 that |eta| grows, up to |eta| = 87;
+  // beyond, r and h stay as they are there. `sign`: 1 where y is 0, -1 where it is 1.
   ChainResponses (*logistic)(const double* eta, double more, float sign, std::uint32_t chains,
                              float* residual, float* curvature);
   // The means of theta and of its square over the chains, for each of these columns.
@@ -119,12 +118,12 @@ struct ChainKernels {
   ColumnSurvey (*survey)(const float* const* theta, const float* precision, const float* curvature,
                          const float* rows, const float* unsettled, std::size_t count,
                          std::uint32_t chains, float dispersion);
-  // Copies scale theta_jc of these columns to out[column x stride + chain]; `chains_of_columns`
-  // holds for each column theta of all chains, then G of all.
+  // out[column x stride + chain] = scale theta_jc for these columns. `chains_of_columns` holds for
+  // each column theta of all chains, then G of all.
   void (*copy)(const float* chains_of_columns, const std::uint32_t* columns, std::size_t count,
                std::uint32_t chains, float scale, float* out, std::size_t stride);
-  // theta_jc += by_j times[c], G_jc += value_j residual[c], for a row that comes; one that goes has
-  // -residual.
+  // theta_jc += by_j times[c] and G_jc += value_j residual[c], for a row that comes; for one that
+  // goes the caller negates `residual`.
   void (*translate)(float* const* theta, const float* by, const float* times, const float* value,
                     const float* residual, std::size_t count, std::uint32_t chains);
 };

@@ -64,8 +64,8 @@ void step_of(const ChainColumns& b, const float* normals, const float* taken, co
   sums.slope += sum(slope);
 }
 
-// Mean and variance of a column's theta, and the mean of its G. Squares are of the distance from
-// the first chain, which is no larger than the chains are apart.
+// Sums over the chains of a column: of theta, of its square and of G. theta is taken less that of
+// the first chain, so that squares lose no digits where chains are close together.
 struct Moments {
   float sum = 0;
   float squares = 0;
@@ -162,7 +162,8 @@ ColumnSurvey survey(const float* const* theta, const float* precision, const flo
     const float all = precision[j] + curvature[j];
     const float share = curvature[j] / all;
     const float pull = precision[j] * mean[j] + force[j];
-    // The variance over what it would be were all other columns known.
+    // The chains' variance over 1 / (lambda_j + H_j), which it would be were all other columns
+    // known.
     const float spread = per_dispersion * all * variance[j];
     const float others = spread > 1 ? (spread - 1) / spread : 0;
     weights[j] = share * rows[j];
@@ -185,8 +186,7 @@ void copy(const float* chains_of_columns, const std::uint32_t* columns, std::siz
           std::uint32_t chains, float scale, float* out, std::size_t stride) {
   constexpr std::size_t kAhead = 12;
   for (std::size_t j = 0; j < count; ++j) {
-    // The hint keeps it from staying in the caches, where it would take the place of what rows want
-    // next.
+    // The hint (locality 0) keeps the draw out of the caches, which are for the columns of rows.
     if (j + kAhead < count) __builtin_prefetch(out + columns[j + kAhead] * stride, 0, 0);
     const float* const theta = chains_of_columns + std::size_t{2} * chains * columns[j];
     float* const to = out + columns[j] * stride;

@@ -9,7 +9,7 @@
 namespace windhover {
 namespace {
 
-// Where the last chains do not fill the lanes, those left over are 0.
+// Where the last chains do not fill the lanes, the rest of the lanes are 0.
 constexpr std::uint32_t kLanes = kChainLanes;
 static_assert(kColumnLanes == kLanes);
 using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
@@ -59,7 +59,7 @@ template <bool kAll, class Number, class Vector>
   return numbers;
 }
 
-// Each lane's successor, the first one's for the last.
+// Each lane gets the number of the next one, and the last lane that of the first.
 template <bool kAll>
 [[gnu::always_inline]] inline Floats next(Floats numbers, std::uint32_t lanes) {
   if constexpr (kAll) {
@@ -80,7 +80,7 @@ template <bool kAll>
 
 [[gnu::always_inline]] inline float quick_sum(Floats numbers) { return sums_of(numbers)[0]; }
 
-// Calls use<all>(first, lanes) for the chains, so many at a time.
+// Calls use<all>(first, lanes) for groups of at most kLanes chains; `all`: the group is full.
 template <class Use>
 [[gnu::always_inline]] inline void in_lanes(std::uint32_t chains, const Use& use) {
   std::uint32_t first = 0;

@@ -55,7 +55,7 @@ namespace {
 constexpr std::size_t kPairs = kChainNormals / 2;
 
 #if defined(__AVX512F__)
-// Makes twice kChainNormals at a time, as many pairs as a register holds.
+// Makes 2 kChainNormals normals at a time: as many pairs as a register holds.
 [[gnu::always_inline]] inline void many_normals(const std::uint32_t* bits, float* out) {
   using WideWords [[gnu::vector_size(kChainNormals * sizeof(std::uint32_t))]] = std::uint32_t;
   using WideFloats [[gnu::vector_size(kChainNormals * sizeof(float))]] = float;

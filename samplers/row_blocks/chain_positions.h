@@ -28,10 +28,10 @@ inline float variance_of(std::span<const float> numbers) noexcept {
 
 // Holds for each column theta of all chains, and beside them G of all (row_block_langevin.h).
 //
-// Invariant: met() are the columns that have had a row, in the order of their first ones; theta of
-// all others is NaN. In single precision; the intercept, which every row touches, has a G in double
-// precision, and what lies beside its theta is a copy. One thread. Memory: 8 bytes a chain and
-// column, 4 a column. No function but reset() takes time in proportion to the columns.
+// Invariant: met() lists the columns that have had a row, in the order of their first rows; theta
+// of all other columns is NaN. Numbers are in single precision. Every row touches the intercept, so
+// its G is in double precision, and the one beside its theta is a copy. One thread. Memory: 8 bytes
+// a chain and column, 4 a column. No function but reset() takes time in proportion to the columns.
 class ChainPositions {
  public:
   ChainPositions(Arena& arena, std::uint32_t columns, std::uint32_t chains,
@@ -63,14 +63,15 @@ class ChainPositions {
     return numbers_ + std::size_t{2} * column * chains_;
   }
   float* force(std::uint32_t column) const noexcept { return theta(column) + chains_; }
-  // Theta of column 0; that of the next is 2 x chains further on.
+  // Theta of column 0; theta of the next column is 2 x chains floats further on.
   const float* first() const noexcept { return numbers_; }
   // The mean over the chains of one number each.
   double mean(const float* numbers) const noexcept {
     return std::accumulate(numbers, numbers + chains_, 0.0) / chains_;
   }
 
-  // Adds to G of a chain; to the intercept's G of each chain; and sets G of all chains of a column.
+  // These add to G of one chain, add to the intercept's G of each chain, and set G of all chains of
+  // a column.
   void add_force(std::uint32_t column, std::uint32_t chain, double more) noexcept {
     float& of_chain = force(column)[chain];
     if (is_intercept(column)) {
@@ -97,9 +98,8 @@ class ChainPositions {
   void meet(std::uint32_t column) noexcept { met_[met_count_++] = column; }
   std::span<const std::uint32_t> met() const noexcept { return {met_, met_count_}; }
 
-  // Calls use(columns) for those that have had a row, kSurveyedColumns at a time. fetch(column) is
-  // called before, where what else is wanted of the column does not lie beside that of the last
-  // one.
+  // Calls use(columns) for those that have had a row, kSurveyedColumns at a time. Before, it calls
+  // fetch(column), for a hint at what else the caller wants of the column.
   template <class Fetch, class Use>
   void for_met(const Fetch& fetch, const Use& use) const noexcept {
     std::array<std::uint32_t, kSurveyedColumns> columns;
@@ -127,8 +127,8 @@ class ChainPositions {
     if (count > 0) use(std::span<const std::uint32_t>(columns).first(count));
   }
 
-  // Both show their numbers in the section that is open: how many columns have had a row, and all
-  // else.
+  // Both show their numbers in the section that is open: how many columns have had a row, and the
+  // rest.
   void visit_count(StateVisitor& visitor) noexcept { visitor.values(met_count_); }
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.visit(std::span(met_, columns_));
@@ -138,10 +138,10 @@ class ChainPositions {
   }
 
  private:
-  // Where at least one column in so many has had a row all of them are looked at, in their order:
-  // what lies side by side is read three times as fast.
+  // Where at least one column in kScanned has had a row, for_met() goes through all columns in
+  // memory order: neighbours are read three times as fast.
   static constexpr std::uint32_t kScanned = 4;
-  // Pages are short: where one ends processors do not read on by themselves.
+  // How far ahead it fetches: processors do not read on by themselves where a page of memory ends.
   static constexpr std::uint32_t kScannedAhead = 96;
 
   std::uint32_t columns_;

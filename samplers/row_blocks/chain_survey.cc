@@ -41,7 +41,7 @@ void ChainSurvey::take(const Sums& sums, std::uint32_t chains) noexcept {
   informed = all.informed;
   held_by_prior = sums.held_by_prior;
   unsettled = all.weights > 0 ? all.unsettled / all.weights * all.shared / informed : 0;
-  const double own = chains > 1 ? 0 : 1;  // of a chain alone
+  const double own = chains > 1 ? 0 : 1;  // what noise adds for a single chain
   if (all.weights > 0) lag = std::max(0.0, all.squares / all.weights - own);
 }
 

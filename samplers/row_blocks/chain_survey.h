@@ -15,22 +15,22 @@ struct RowBlockParts;
 
 // The survey that RowBlockLangevin::retain() makes of all columns that have had a row.
 struct ChainSurvey {
-  // How far the chains together lag behind the rows: the square of the distance between their
-  // centre and the posterior's, in posterior variances, on average over the columns as the rows
-  // have them. It is that of the mean force over lambda + H, less what noise makes of it: next to 0
-  // for chains whose noise sums to 0, and 1 for a chain alone. NaN before there were rows.
+  // How far all chains together lag behind the rows: the squared distance between their centre and
+  // the posterior's, in posterior variances, averaged over the columns with weight N_j H_j /
+  // (lambda_j + H_j). The distance is the chains' mean force over lambda_j + H_j, less the noise in
+  // it: next to 0 for chains whose normals sum to 0, 1 for a single chain. NaN before there were
+  // rows.
   double lag = std::numeric_limits<double>::quiet_NaN();
-  double informed = 0;       // columns, each as far as its rows know of it
-  double held_by_prior = 0;  // columns, each as far as the prior holds it
-  // How far the coefficients' centres may be off in directions that only the prior holds, such as a
-  // level that the intercept shares with the columns of a field: 0 to 1, and about a third of the
-  // distance in their sds, root mean square, where it is below a third. Rows take columns away from
-  // the prior in proportion to their steps, not as the prior would share it; what that leaves goes
-  // at the rate of the prior, e_j lambda_j a move, and is seen neither in the spread of the chains
-  // nor in `lag`: the linear predictors of rows are the same. It is what is left, on average over
-  // the columns as the rows have them, times the part of a column's variance that is not its own
-  // but shared with others, on average over the columns as far as their rows know of them. 0 before
-  // there were rows.
+  double informed = 0;       // sum over columns of H_j / (lambda_j + H_j), the share that rows hold
+  double held_by_prior = 0;  // sum over columns of the share that the prior holds
+  // How far the centres of coefficients may be off in directions that only the prior holds, for
+  // example the level that the intercept shares with the columns of a field: 0 to 1. Below a third
+  // it is about a third of the root mean square distance, in sds. Rows move columns away from the
+  // prior in proportion to their steps, as the prior would not. The error decays only
+  // at the prior's rate, e_j lambda_j a move, and leaves the linear predictors as they are, so
+  // neither the chains' spread nor `lag` shows it. This is the average error left (weights as for
+  // `lag`), times the average share of a column's variance that it has in common with other columns
+  // (weight H_j / (lambda_j + H_j)). 0 before there were rows.
   double unsettled = 0;
 
   // Sums over the columns that have been looked at.

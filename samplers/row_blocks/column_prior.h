@@ -16,15 +16,15 @@
 
 namespace windhover {
 
-// A prior precision that all columns but the intercept's share, given or learned, times what is a
-// column's own; and what rows that have left have said.
+// A prior precision that all columns but the intercept share, given or learned, times a factor for
+// each column (its relevance); and what rows that have left have said of the columns.
 //
 // Invariant: the precision of each column is positive, and the past fades by the memory that has
 // predicted best. One thread. Memory: that of CondensedPast and PastMemory.
 class ColumnPrior {
  public:
-  // `past`: how many rows what has left may be worth at most, or 0: nothing is kept of them. The
-  // references after `past` outlive it.
+  // `past`: how many rows those that have left may be worth at most; 0 keeps nothing of them. The
+  // references after `past` outlive this object.
   ColumnPrior(Arena& arena, const ModelConfig& model, std::uint64_t past,
               const ChainPositions& positions, const ColumnTable& columns,
               const RowNoise& noise) noexcept;
@@ -35,16 +35,16 @@ class ColumnPrior {
     if (positions_.is_intercept(column)) return intercept_;
     return precision_.value() * double{columns_.of(column).relevance};
   }
-  // lambda_j, and what the past adds, as forces have it that are those of -log p at dispersion 1.
+  // What holds the column beside its rows: dispersion x lambda_j + p_j, in units of dispersion 1.
   double pull(std::uint32_t column) const noexcept {
     const double pull = of(column) * noise_.dispersion().value();
     return past_.kept() ? pull + past_.of(column).precision : pull;
   }
-  // Where a learned precision begins, for rows of so many non-zeros.
+  // Where a learned precision begins, for rows with `nonzeros` non-zeros.
   double start(double nonzeros) const noexcept;
   bool is_learned() const noexcept { return learned_; }
-  // The prior of all columns but the intercept's: the precision of a column without rows, and how
-  // far others may be from it.
+  // The prior of all columns but the intercept: the precision of a column without rows, and its
+  // tails.
   LearnedPrecision& precision() noexcept { return precision_; }
   const LearnedPrecision& precision() const noexcept { return precision_; }
 

@@ -17,10 +17,10 @@ namespace windhover {
 struct alignas(32) ColumnSums {
   double curvature = 0;    // H_j, sum of w_i h_i x_ij^2
   std::uint32_t rows = 0;  // with a non-zero
-  // The part of the way that rows have taken the column from its prior which the prior has not
-  // answered yet: see ChainSurvey::unsettled.
+  // How far rows have moved the column from its prior without the prior's answer, as a share: see
+  // ChainSurvey::unsettled.
   float unsettled = 0;
-  float relevance = 1;  // lambda_j over lambda
+  float relevance = 1;  // lambda_j / lambda
 };
 
 // Invariant: each column's rows and curvature are those of the rows that have entered and not left;
@@ -37,19 +37,19 @@ class ColumnTable {
   // A hint that a column is wanted soon.
   void fetch(std::uint32_t column) const noexcept { __builtin_prefetch(sums_ + column); }
 
-  // A row of `count` columns comes, which are in the block with what is known of them; its
-  // `curvature`, w h, lowers the prior's share of its columns, lambda_j / (lambda_j + H_j). H
-  // itself follows by add_curvature().
+  // A row of `count` columns comes; the block holds them and what is known of them. Its
+  // `curvature`, w h, lowers the prior's share of each, lambda_j / (lambda_j + H_j), which adds to
+  // `unsettled`. H itself changes by add_curvature().
   void enter(const StepBlock& block, std::size_t count, double curvature) noexcept;
-  // Such a row goes, after add_curvature(). Where a column has no row left its relevance is 1
-  // again, unless it is kept.
+  // Such a row goes, after add_curvature(). A column without rows gets relevance 1 again, unless
+  // `keeps_relevance`.
   void leave(const StepBlock& block, std::size_t count, bool keeps_relevance) noexcept;
-  // h of a row was `before` and is `after`; its columns are in the block. `exact` holds H to the
-  // bit where rows are weighed; otherwise it is null.
+  // h of a row changes from `before` to `after`; its columns are in the block. With weighted rows H
+  // is the sum in `exact`; otherwise `exact` is null.
   void add_curvature(const StepBlock& block, const RowColumns& row, double before, double after,
                      ExactColumns* exact) noexcept;
-  // Lets `moves` moves like the one in the block bring its columns back towards where their prior
-  // has them.
+  // Lowers `unsettled` of the block's columns by what `moves` moves like the one in the block
+  // settle.
   void settle(const StepBlock& block, std::size_t count, float moves) noexcept;
 
   // Shows its numbers in the section that is open.

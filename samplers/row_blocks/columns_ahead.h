@@ -10,10 +10,10 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// A row's numbers are fetched first, then what belongs to its columns, bit by bit while others
-// enter, leave or move.
+// First a row's numbers are fetched, then what belongs to its columns, piece by piece while other
+// rows enter, leave or move.
 //
-// Invariant: the columns that are waited for are the last ones of a row that stays in place. One
+// Invariant: the columns still to be fetched are the last ones of a row that stays in place. One
 // thread.
 class ColumnsAhead {
  public:
@@ -22,8 +22,8 @@ class ColumnsAhead {
 
   // Fetches a row that is wanted soon.
   void fetch(const double* row, std::uint32_t slot) const noexcept;
-  // Begins to fetch the columns of a row that is wanted sooner; those left of the row before are
-  // fetched now. REQUIRES: the row stays until there is another, or forget().
+  // Begins to fetch the columns of the row that is wanted next; what is left of the row before is
+  // fetched at once. REQUIRES: the row stays until the next such call, or forget().
   void fetch_columns(const double* row) noexcept;
   // Fetches some of these columns.
   void fetch_some() noexcept { fetch_some(together_); }

@@ -9,11 +9,11 @@
 
 namespace windhover {
 
-// A normal density a column, by which the prior N(0, 1 / lambda) becomes N(m_j, 1 / (lambda +
-// p_j)): assumed density filtering (Opper 1998) with a diagonal covariance. A row that leaves adds
-// to p_j and moves m_j (row_condenser.h has the equations). With each row of the stream p_j fades
-// by exp(-1 / memory), to nothing in the end, and m_j stays where it is: a column that has no rows
-// any more is known less and less, and expected where it was last.
+// A normal density for each column, which turns the prior N(0, 1 / lambda) into N(m_j, 1 / (lambda
+// + p_j)): assumed density filtering (Opper 1998) with a diagonal covariance. A row that leaves
+// adds to p_j and moves m_j (row_condenser.h has the equations). p_j fades by exp(-1 / memory) with
+// each row of the stream, m_j stays: a column without rows becomes less and less known, around
+// where it was last.
 //
 // Invariant: p_j >= 0. One thread. Memory: 16 bytes a column.
 class CondensedPast {
@@ -21,7 +21,7 @@ class CondensedPast {
   struct Column {
     float centre;         // m_j
     float precision;      // p_j as of ...
-    std::uint64_t as_of;  // ... so many rows of the stream
+    std::uint64_t as_of;  // ... this many rows of the stream
   };
 
   // `columns`: 0 where nothing is kept.

@@ -10,8 +10,8 @@ namespace windhover {
 
 namespace {
 
-// An estimate of rho has stopped growing where it is above those before it by this part of it at
-// most, and the variance that follows by this much: rows that come and go move it by a tenth.
+// An estimate agrees with those before where it is at most this share of itself above them, and the
+// law ratio at most this much: rows that come and go move rho by a tenth.
 constexpr double kAgreement = 0.25;
 constexpr double kLawAgreement = 0.05;
 
@@ -32,8 +32,8 @@ void CurvatureBound::reset() noexcept {
   iteration_ = 1;
 }
 
-// The entry at the start of this iteration: the vector is the product of the iteration before,
-// scaled to length 1. A column that was not met in that one begins anew.
+// The column's entry at the start of this iteration. The vector is the last iteration's product,
+// scaled to length 1; a column that had no row in that iteration begins anew.
 CurvatureBound::Entry CurvatureBound::begun(const Entry& before, double step,
                                             double precision) const noexcept {
   const bool known = iteration_ > 1 && before.iteration + 1 == iteration_;
