@@ -16,10 +16,10 @@
 
 namespace windhover {
 
-// G of each column and chain, and H of each column, as sums of whole numbers: a row takes with it
-// all that it brought, and no look at a row rounds. Quanta of G are as small as lets `rows` rows of
-// any weight, value and residual stay below 2^124: next to nothing beside the lightest row (2^-67
-// for 100,000 rows, against w |x| from 10^-12 to 10^12).
+// G of each column and chain, and H of each column, as sums of whole numbers: a row that leaves
+// takes out exactly what it brought, and no look at a row rounds. A quantum of G is as small as
+// lets `rows` rows of any weight, value and residual sum to less than 2^124: for 100,000 rows 2^-67
+// where they are logistic, 2^-34 where y is a number.
 //
 // Invariant: each sum is that of what has been added and not taken out again. One thread. Memory:
 // 16 bytes a column and chain, and 32 a column.
@@ -40,8 +40,8 @@ class ExactColumns {
     std::uninitialized_fill_n(curvature_, columns_, ExactSum{});
   }
 
-  // A row adds `factor`, weight times value, times its residuals to G of a column: returns the
-  // factor in quanta.
+  // `factor` in quanta: what a row adds to G of a column is its factor, weight x value, times its
+  // residual.
   double in_quanta(double factor) const noexcept { return factor * quanta_; }
   // Adds `more` to G of a chain, and returns it.
   float add(std::uint32_t column, std::uint32_t chain, Quanta more) noexcept {
@@ -49,14 +49,14 @@ class ExactColumns {
     force += more;
     return static_cast<float>(number_of(force) * quantum_);
   }
-  // Adds what a row says by these residuals to G of all chains, or, with sign -1, takes it away;
-  // what lies beside theta is a copy.
+  // Adds the row's part with these residuals to G of all chains, or takes it out with sign -1.
+  // Beside theta lie copies, which follow.
   void add(const RowColumns& row, const float* residuals, int sign,
            ChainPositions& copies) noexcept;
-  // The same for a row whose residuals were `before` and are `after`.
+  // The same for a row whose residuals change from `before` to `after`.
   void exchange(const RowColumns& row, const float* before, const float* after,
                 ChainPositions& copies) noexcept;
-  // Changes H of a column by a row that contributes `after` where it had `before`, and returns it.
+  // Replaces what a row adds to H of a column, `before` by `after`; returns H.
   double add_curvature(std::uint32_t column, double before, double after) noexcept {
     ExactSum& sum = curvature_[column];
     sum.add(std::min(after, ExactSum::kMost));

@@ -15,7 +15,7 @@ __extension__ using Quanta = __int128;
 inline constexpr int kLowBits = 62;
 inline constexpr double kHighQuanta = 0x1p62;
 
-// The nearest whole number; that of -x is minus that of x. REQUIRES: |number| < 2^124.
+// Rounds to the nearest whole number, symmetrically in sign. REQUIRES: |number| < 2^124.
 inline Quanta quanta_of(double number) noexcept {
   const std::int64_t high = std::llrint(number * (1 / kHighQuanta));
   const std::int64_t low = std::llrint(number - static_cast<double>(high) * kHighQuanta);
@@ -24,7 +24,7 @@ inline Quanta quanta_of(double number) noexcept {
 
 // REQUIRES: |quanta| < 2^124.
 inline double number_of(Quanta quanta) noexcept {
-  // The lower bits have a sign of their own: otherwise no digits would be left where the two parts
+  // The lower bits are read as a signed number, or no digits would be left where the two parts
   // cancel.
   constexpr int kSpare = 64 - kLowBits;
   const auto bits = static_cast<std::uint64_t>(quanta) << kSpare;
@@ -38,8 +38,8 @@ inline void visit_quanta(StateVisitor& visitor, Quanta* quanta, std::size_t coun
   visitor.visit({reinterpret_cast<std::uint64_t*>(quanta), 2 * count});
 }
 
-// An exact sum of numbers, each kept to a part in 10^7 from 10^-26 on, and to 2^-110 below.
-// REQUIRES: each is at most kMost in size, and there are no more than 2^30 together.
+// An exact sum of numbers, each rounded once: to a part in 10^7 where it is above 10^-26, otherwise
+// to 2^-110. REQUIRES: each is at most kMost in size, and there are at most 2^30.
 class ExactSum {
  public:
   static constexpr double kMost = 0x1p60;
@@ -57,7 +57,7 @@ class ExactSum {
   static constexpr double kFine = 0x1p110;
 
   Quanta coarse_;
-  Quanta fine_;  // of what is left of each number
+  Quanta fine_;  // of what coarse_ leaves of each number
 };
 
 }  // namespace windhover

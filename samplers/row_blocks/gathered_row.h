@@ -14,18 +14,18 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// Invariant: the block has the numbers of one row; those asked for last are as the parts had them
-// then. One thread.
+// Invariant: the block holds the numbers of one row; what load(), predict() and the like put there
+// is as the parts were at that call. One thread.
 class GatheredRow {
  public:
-  // What all chains together find when they look at a row again.
+  // What the chains find when all of them look at a row again.
   struct Looked {
     float square;     // mean of (r - r')^2
     float curvature;  // mean of h
-    float largest;    // h
+    float largest;    // the largest h
   };
 
-  // Takes memory for so many columns at most. The parts outlive it.
+  // Takes memory for at most `most_columns` columns. The parts outlive this object.
   GatheredRow(Arena& arena, std::size_t most_columns, RowBlockParts& parts) noexcept;
   void reset() noexcept;
 
@@ -40,11 +40,11 @@ class GatheredRow {
   void predict(const RowColumns& row) noexcept;
   // r and h of each chain at eta + `more`; returns their means. REQUIRES: predict().
   RowAt respond(const RowColumns& row, double more, float* residuals, float* curvatures) noexcept;
-  // Brings what the chains keep of the row up to date; returns how much that has changed. REQUIRES:
-  // predict().
+  // Brings the residuals that chains keep of the row up to date; returns by how much they have
+  // changed. REQUIRES: predict().
   Looked look(const RowColumns& row, std::uint32_t slot) noexcept;
-  // Puts x_j / (lambda_j + H_j) into the block's steps, and returns the product of that with the
-  // row. REQUIRES: load().
+  // Puts x_j / (lambda_j + H_j) into the block's steps; returns sum of x_j^2 / (lambda_j + H_j).
+  // REQUIRES: load().
   double direction(const RowColumns& row) noexcept;
 
  private:

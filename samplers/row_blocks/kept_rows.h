@@ -12,9 +12,9 @@
 
 namespace windhover {
 
-// A residual r' a chain, as it was when the chain last looked at the row, and one curvature h
-// (row_block_langevin.h). Invariant: h of a row that says something is greater than 0, and h of one
-// that has been set aside is 0. One thread. Memory: 4 bytes a chain and row, 4 a row.
+// For each row a residual r' a chain, from its last look at the row, and one curvature h
+// (row_block_langevin.h). Invariant: h is greater than 0, or 0 for a row that has been set aside.
+// One thread. Memory: 4 bytes a chain and row, 4 a row.
 class KeptRows {
  public:
   KeptRows(Arena& arena, std::uint64_t slots, std::uint32_t chains) noexcept

@@ -8,12 +8,12 @@ namespace windhover {
 namespace {
 
 constexpr double kMostLogStep = 3;
-// What is left of a change that takes back some of the one before.
+// A step against the direction of the one before is shortened to this share.
 constexpr double kTurned = 0.5;
-// It is taken as known where its logarithm changes by no more than this, or than two of its sds.
+// The value is known once its logarithm changes by no more than this, or than two of its sds.
 constexpr double kAtRest = 0.1;
 constexpr std::uint64_t kEnds = 3;
-// Single precision cannot resolve less, in units of the targets' variance.
+// In units of the targets' variance: single precision cannot resolve less.
 constexpr double kLeast = 1e-10;
 // The largest share of the rows that parameters may follow.
 constexpr double kMostFollowed = 0.95;
@@ -57,12 +57,12 @@ void LearnedDispersion::end(std::uint64_t rows, double weight, std::uint32_t cha
   const double found = std::max(left / (weight - followed + pseudo), kLeast);
   const double before = value_;
   const double whole = 0.5 / information_ * std::log(found / before);
-  // Chains that have not followed the last change yet would send it to and fro for ever.
+  // Chains that have not followed the last change yet would make the value swing for ever.
   const double step = whole * change_ < 0 ? kTurned * whole : whole;
   const double change = std::clamp(step, -kMostLogStep, kMostLogStep);
   value_ = std::max(before * std::exp(change), kLeast);
   change_ = std::log(value_ / before);
-  // A lower bound: of what the parameters follow only the sum of its eigenvalues, `followed`, is
+  // A lower bound, because only the sum of the fitted parameters' eigenvalues, `followed`, is
   // known.
   relative_sd_ = std::sqrt(weight / information_) / (weight - followed);
   ++ends_;

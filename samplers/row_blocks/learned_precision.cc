@@ -8,7 +8,7 @@ namespace windhover {
 namespace {
 
 constexpr double kMostLogChange = 0.2;
-// Bounds on a step of follow(): chains have to go along with each change.
+// Bounds on a step of log value in follow(), because chains have to follow each change.
 constexpr double kLeastPrecisionStep = 0.02;
 constexpr double kMostPrecisionStep = 0.5;
 // How far E[theta_j dU/dtheta_j] may be from 1.

@@ -9,39 +9,38 @@
 
 namespace windhover {
 
-// Empirical Bayes. With -log p = f(theta) + lambda |theta|^2 / 2 the derivative of the log marginal
-// likelihood by log lambda is sum_j (1 - lambda E theta_j^2) / 2, which is
-// sum_j E[theta_j df/dtheta_j] / 2, because E[theta_j dU/dtheta_j] = 1. The second of the two is
-// used: a column without rows adds exactly nothing to it, and chains that spread a little too much
-// or too little hardly do, where most columns have few rows and the difference of the first is next
-// to nothing. Steps are those of Fisher scoring: the information about log lambda is
-// sum_j gamma_j^2 / 2, gamma_j the share of the rows in a column's curvature. log lambda has itself
-// a prior, N(log start, 1): a few rows do not know it.
+// Empirical Bayes. With U = -log p = f(theta) + lambda |theta|^2 / 2, the derivative of the log
+// marginal likelihood by log lambda is sum_j (1 - lambda E theta_j^2) / 2. This equals sum_j
+// E[theta_j df/dtheta_j] / 2, because E[theta_j dU/dtheta_j] = 1. The second form is used: a column
+// without rows adds exactly nothing to it, and a spread of the chains that is a little wrong adds
+// hardly anything, where most columns have few rows and the first form is a small difference of
+// large numbers. Steps are those of Fisher scoring with the information sum_j gamma_j^2 / 2,
+// gamma_j the share of the rows in a column's curvature. log lambda has a prior of its own, N(log
+// start, 1), because a few rows do not determine it.
 //
-// When lambda changes, chains are stretched where the prior is what holds them, by (before /
-// after)^((1 - gamma_j) / 2): otherwise they would follow no faster than they forget (parameter
-// expansion; Liu, Rubin and Wu 1998).
+// When lambda changes, chains are stretched where the prior holds them, by (before / after)^((1 -
+// gamma_j) / 2); otherwise they would follow only as fast as they forget (parameter expansion: Liu,
+// Rubin and Wu 1998).
 //
-// That the two expressions agree takes chains that neither spread too much nor lag behind the rows:
-// E[theta_j dU/dtheta_j] is then 1 on average over the columns, which is looked at first.
+// The two forms agree only for chains that neither spread too much nor lag behind the rows. So
+// E[theta_j dU/dtheta_j], averaged over the columns, is checked first: it must be near 1.
 //
-// Tails: columns are not all as large as one another. One of them has lambda_j = relevance x
-// lambda,
-//   relevance = (1 + tails) / (1 + tails lambda E theta_j^2),
-// the mean field approximation (Bishop 2006, 10.3; Tipping 2001) of a prior that is Student's t
-// with 1 / tails degrees of freedom, a normal one of precision lambda_j ~ Gamma: a column that is
-// large is held back less, one that is small more. The sum above then has lambda_j in it too. Where
-// nothing is known of a column E theta_j^2 = 1 / lambda, and its relevance is 1.
+// Tails: columns differ in size, so each has a precision of its own, lambda_j = relevance x lambda,
+//   relevance = (1 + tails) / (1 + tails lambda E theta_j^2).
+// This is the mean field approximation (Bishop 2006, 10.3; Tipping 2001) of a Student's t prior
+// with 1 / tails degrees of freedom, that is a normal one whose precision is gamma distributed:
+// large columns are held back less, small ones more. lambda_j then replaces lambda in the sums
+// above. Where nothing is known of a column E theta_j^2 = 1 / lambda and its relevance is 1.
 //
-// Invariant: value() is within the bounds given. add() for the moves of the chains; now and then
-// stretch() for each column, and end().
+// Invariant: value() is within the bounds given. Call add() for the moves of the chains; now and
+// then stretch() for each column, and end().
 class LearnedPrecision {
  public:
   void reset(double start, double least, double most) noexcept;
 
   double value() const noexcept { return value_; }
   double tails() const noexcept { return tails_; }
-  // The relevance of a column whose mean of theta^2 is this.
+  // The relevance of a column with this mean of theta^2.
   double relevance(double mean_square) const noexcept {
     return (1 + tails_) / (1 + tails_ * value_ * mean_square);
   }
@@ -52,12 +51,12 @@ class LearnedPrecision {
   }
   // Whether the precision changed at the last end().
   bool changed() const noexcept { return log_change_ != 0; }
-  // What the chains of a column of this curvature are multiplied by, because the precision changed
-  // at the last end().
+  // The factor for the chains of a column of this curvature after the precision changed at the last
+  // end().
   float stretch(float curvature) const noexcept;
 
-  // Sums over moves and their columns, each term divided by the column's rows, so that columns
-  // count alike.
+  // Sums over moves and their columns; each term is divided by the column's number of rows, so that
+  // all columns count alike.
   struct Sums {
     double slope = 0;        // of theta_j df/dtheta_j, unbiased
     double information = 0;  // of gamma_j^2
@@ -71,13 +70,13 @@ class LearnedPrecision {
     sums_.informed += sums.informed;
     moves_ += moves;
   }
-  // Sets where the precision begins, as long as nothing has been learned.
+  // Sets where the precision begins, until it has first been learned.
   void expect(double start) noexcept;
-  // The precision follows, by a fifth at most, once there have been as many moves as all chains
-  // make in a pass over `rows` rows; but not where the chains are not `trusted`.
+  // Updates the precision, by a fifth at most, once there have been as many moves as all chains
+  // make in a pass over `rows` rows. It stays where the chains are not `trusted`.
   void end(bool trusted, std::uint64_t rows, std::uint32_t chains) noexcept;
-  // Moves the prior towards this one, which does not come from add(). Nothing is left to stretch():
-  // the caller moves the chains.
+  // Moves the prior towards `there`, which was learned elsewhere. There is nothing to stretch()
+  // after it: the caller moves the chains.
   void follow(const PrecisionEvidence::Prior& there) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -9,7 +9,8 @@ namespace windhover {
 
 namespace {
 
-// The most steps of Newton's method, and how near it comes, in squares of the posterior's sd.
+// The most steps of Newton's method; it ends when a squared step is below kNear posterior
+// variances.
 constexpr int kMostNewton = 40;
 constexpr double kNear = 1e-4;
 
@@ -49,11 +50,11 @@ double NewColumns::draw_from(const RowColumns& row) noexcept {
   return variance;
 }
 
-// `drawn` is a part of a row's linear predictor, drawn from the prior, which gives it this
-// variance, over the dispersion; the other parts sum to `others`. Returns what replaces it: where
-// -log of what the row leaves of the prior is as far above its least, on the same side, as it was
-// before the row (the signed root of the likelihood ratio, which is normal to first order:
-// Barndorff-Nielsen 1986).
+// `drawn` is the new columns' part of the linear predictor, a draw from the prior, of this variance
+// over the dispersion; the other parts sum to `others`. Returns the part in the row's posterior
+// that corresponds to it: on the same side of the mode, where -log of the density is as far above
+// its least as it is for `drawn` under the prior (the signed root of the likelihood ratio, which is
+// normal to first order: Barndorff-Nielsen 1986).
 double NewColumns::new_part(const RowColumns& row, double others, double drawn,
                             double variance) const noexcept {
   const double y = row.target;
@@ -70,7 +71,7 @@ double NewColumns::new_part(const RowColumns& row, double others, double drawn,
     mode -= change;
     if (change * change * curvature < kNear * parts_.noise.dispersion().value()) break;
   }
-  // The prior alone is no higher anywhere: from out there Newton's steps stay outside.
+  // The prior alone is nowhere higher, so Newton's steps that begin there stay outside the point.
   const double wanted = height(mode) + 0.5 * drawn * drawn / variance;
   double part = mode + drawn;
   for (int step = 0; step < kMostNewton; ++step) {

@@ -11,10 +11,10 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// The chains of a column begin as draws from the prior, at its first row. Where y is a number such
-// a draw may be a thousand times too far off: there they begin as draws from what that row leaves
-// of the prior, all other columns as they are. Directions that the rows say nothing about keep its
-// law for ever, and what has not been reached yet is too wide, not too narrow.
+// The chains of a column begin at its first row, as draws from the prior. Where y is a number such
+// a draw may be a thousand times too far off, so they begin as draws from the posterior of this row
+// alone, given all other columns. In directions that the rows say nothing about, chains keep the
+// prior's law for ever; until they have settled they spread too much, never too little.
 //
 // Invariant: chains of columns that have rows stay where they are. One thread.
 class NewColumns {
@@ -24,9 +24,9 @@ class NewColumns {
 
   // Draws all chains of a column without rows from the prior.
   void draw_prior(std::uint32_t column, const RandomPosition& position) noexcept;
-  // For columns that no other row has: turns each chain's draw from the prior into one from what
-  // the row leaves of the prior while all other columns stay. Returns the variance that their part
-  // of the linear predictor had, over the dispersion; 0 where there are no such columns.
+  // For columns that no other row has: replaces each chain's draw from the prior by one from the
+  // posterior of the row, given all other columns. Returns the prior variance of these columns'
+  // part of the linear predictor, over the dispersion; 0 where there are no such columns.
   double draw_from(const RowColumns& row) noexcept;
 
  private:

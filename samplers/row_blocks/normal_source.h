@@ -12,7 +12,7 @@
 
 namespace windhover {
 
-// Standard normals in single precision, made as many at a time as the buffer holds, or as are still
+// Standard normals in single precision, made in batches as large as the buffer, or as what is still
 // wanted.
 class NormalSource {
  public:
@@ -21,8 +21,8 @@ class NormalSource {
     return (count + kChainNormals - 1) / kChainNormals * kChainNormals;
   }
 
-  // `buffer` is borrowed, and of a rounded() size; `wanted`: how many will be taken, at most. The
-  // normals of `chains` chains lie side by side, and sum to 0.
+  // `buffer` is borrowed, and of a rounded() size. `wanted`: how many normals will be taken at
+  // most. The normals of `chains` chains lie side by side, and sum to 0.
   NormalSource(std::uint64_t seed, const RandomPosition& position, std::span<float> buffer,
                std::size_t wanted, std::uint32_t chains) noexcept
       : random_(seed, position),

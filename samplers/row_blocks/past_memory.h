@@ -12,11 +12,11 @@
 
 namespace windhover {
 
-// Memories of N, N / 5 and N / 25 rows are each followed by a normal density a column that takes in
-// each row as it comes and fades as CondensedPast does (assumed density filtering of a logistic
-// model: Opper 1998). Each row is predicted by all before they learn from it. Where the sum of what
-// another memory has predicted better by passes kEvidence nats, from wherever it was least (Page's
-// CUSUM), that one is chosen. The first is, to begin with.
+// Compares memories of N, N / 5 and N / 25 rows. Each is followed by a normal density for each
+// column, which takes in each row as it comes and fades as CondensedPast does (assumed density
+// filtering of a logistic model: Opper 1998). All three predict a row before they learn from it.
+// Another memory is chosen once the sum of its lead in log score, counted from where that sum was
+// least, passes kEvidence nats (Page's CUSUM). The longest is chosen at first.
 //
 // Invariant: evidence is never negative. One thread. Memory: 32 bytes a column; time a row in
 // proportion to its non-zeros.
@@ -30,7 +30,7 @@ class PastMemory {
   // Begins anew, with a longest memory of `rows` rows.
   void reset(double rows) noexcept;
 
-  // Takes a row that has come; `precision` is that of the prior of all columns but the intercept's.
+  // Takes a row that has come; `precision` is the prior's, of all columns but the intercept.
   // Returns whether rows() has changed.
   bool take(const RowColumns& row, double precision, double intercept_precision) noexcept;
   double rows() const noexcept { return rows_[chosen_]; }
@@ -58,7 +58,7 @@ class PastMemory {
   std::uint32_t count_;
   Column* columns_;
   OfEach<double> rows_{};
-  OfEach<double> evidence_{};  // nats that it has predicted better by than the chosen one
+  OfEach<double> evidence_{};  // lead over the chosen memory, nats
   std::uint64_t taken_ = 0;
   std::uint32_t chosen_ = 0;
   float precision_ = 1;  // scratch, as are the members below
