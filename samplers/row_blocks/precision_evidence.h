@@ -9,10 +9,10 @@
 
 namespace windhover {
 
-// The log marginal likelihood of rows is the sum of log p(row | those before it) (Dawid 1984): each
-// row that comes has its part of the derivative, before it is learned from. The derivatives are
-// kept as a parabola in log lambda and tails, which fades as rows do. log lambda has itself a
-// prior, N(log start, 1), and tails N(0, 1 / kTailsInformation).
+// The log marginal likelihood of rows is the sum of log p(row | those before it) (Dawid 1984), so
+// each row that comes adds its part of the derivative before it is learned from. The sum is kept as
+// a parabola in log lambda and tails, which fades as rows do. Priors: N(log start, 1) for log
+// lambda, and N(0, 1 / kTailsInformation) for tails.
 class PrecisionEvidence {
  public:
   // The prior of all columns: lambda, and tails from 0 (normal) to 1 (Student's t with one degree
@@ -29,13 +29,13 @@ class PrecisionEvidence {
     double tails = 0;
   };
 
-  // `memory`: how many rows count.
+  // `memory`: over how many rows evidence fades to 1 / e.
   void reset(double memory) noexcept {
     keep_ = std::exp(-1 / memory);
     precision_ = tails_ = precision_information_ = shared_information_ = tails_information_ = 0;
   }
-  // Adds a row whose log probability, with the prior at `value`, changes by `slopes` times its
-  // residual; `residual` is divided by its variance, which is 1 / `information`.
+  // Adds a row predicted with the prior at `value`. `slopes` are the derivatives of its log p over
+  // `residual`, which is divided by its variance, 1 / `information`.
   void add(const Prior& value, const Slopes& slopes, double residual, double information) noexcept {
     const double at = std::log(value.precision);
     const double along = slopes.precision * at + slopes.tails * value.tails;
@@ -66,8 +66,8 @@ class PrecisionEvidence {
   }
 
  private:
-  double keep_ = 1;  // what earlier evidence is multiplied by when a row comes
-  // Minus the second derivatives, and the first ones at log lambda = 0 and tails = 0.
+  double keep_ = 1;  // the factor of earlier evidence when a row comes
+  // The first derivatives at log lambda = 0 and tails = 0, then minus the second ones.
   double precision_ = 0;
   double tails_ = 0;
   double precision_information_ = 0;

@@ -12,7 +12,7 @@ namespace windhover {
 
 namespace {
 
-// Columns have few rows where the prior is more than this part of what holds them, on average.
+// Columns have few rows where the prior's share of what holds them exceeds this on average.
 constexpr double kOfThePrior = 0.5;
 // A residual counts as so many of its sds at most.
 constexpr double kMostSurprise = 4;
@@ -23,15 +23,12 @@ constexpr double kCaughtUp = 0.1;
 
 }  // namespace
 
-// Judges by the last retain(), and only for rows without weights. What a past says of a column
-// holds it as rows do.
 bool PriorLearner::columns_have_few_rows(const ChainSurvey& survey) const noexcept {
   const auto columns = static_cast<double>(parts_.positions.met().size());
   return parts_.prior.is_learned() && !parts_.weighs_rows() &&
          survey.held_by_prior > kOfThePrior * columns;
 }
 
-// REQUIRES: the row has been loaded and predicted.
 void PriorLearner::learn(const RowColumns& row) noexcept {
   constexpr double kWider = std::numbers::pi / 8;  // MacKay 1992
   const StepBlock& b = parts_.gathered.block();
@@ -63,8 +60,8 @@ void PriorLearner::learn(const RowColumns& row) noexcept {
            : 0);
   const double square = 1 + kWider * variance;
   const double one = 1 / (1 + std::exp(-mean / std::sqrt(square)));
-  // The derivative of log p, divided by the residual. The residual changes by this times its
-  // variance, one (1 - one).
+  // The derivative of log p over the residual: the residual changes by this times its variance,
+  // which is one (1 - one).
   const auto slope = [&](double of_variance, double of_mean) {
     const double change = 0.5 * kWider * of_variance / square * (mean - level) - of_mean;
     return -change / std::sqrt(square);
@@ -77,9 +74,8 @@ void PriorLearner::learn(const RowColumns& row) noexcept {
                 std::clamp(residual, -most, most), spread);
 }
 
-// Moves the precision to where rows find it most likely. Where it changes, the chains of a column
-// get the centre and the spread that its posterior then has, were the others known. Returns whether
-// it has changed.
+// Moves the precision to where rows find it most likely. A column's chains then get the centre and
+// spread that its posterior has, were the other columns known. Returns whether it has changed.
 bool PriorLearner::follow() noexcept {
   const double start = parts_.prior.start(parts_.rows.mean_nonzeros());
   const double before = parts_.prior.precision().value();
@@ -93,7 +89,7 @@ bool PriorLearner::follow() noexcept {
     const double more = more_of_all * double{parts_.columns.of(column).relevance};
     const double all = pull + parts_.columns.of(column).curvature;
     const auto nearer = static_cast<float>((all - more) / all);
-    // What a past pulls with at 0 is what its rows have said, whatever the prior is.
+    // What the past's rows say stays: the pull at theta = 0, precision x centre.
     if (parts_.prior.past().kept())
       parts_.prior.past().of(column).centre *= static_cast<float>((pull - more) / pull);
     float* theta = parts_.positions.theta(column);
@@ -106,7 +102,6 @@ bool PriorLearner::follow() noexcept {
   return true;
 }
 
-// Sets the relevance of the columns of the row in the block. The past's centre stays where it is.
 void PriorLearner::follow_relevance(const RowColumns& row) noexcept {
   const StepBlock& b = parts_.gathered.block();
   const LearnedPrecision& precision = parts_.prior.precision();
@@ -125,7 +120,6 @@ void PriorLearner::follow_relevance(const RowColumns& row) noexcept {
   }
 }
 
-// Stretches the chains of the columns that the prior holds.
 void PriorLearner::stretch() noexcept {
   LearnedPrecision& precision = parts_.prior.precision();
   if (!precision.changed() || parts_.prior.past().worth() != 0) return;

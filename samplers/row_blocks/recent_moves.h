@@ -11,21 +11,21 @@
 
 namespace windhover {
 
-// Means over the last some thousand moves, and for the virial over half a pass. While there are
-// fewer moves all count alike.
+// Means over the last thousand or so moves of all chains together, and of the virial over half a
+// pass. While there are fewer moves all count alike.
 //
 // Invariant: spread_ratio() is NaN or a ratio of means over the same moves. One thread.
 class RecentMoves {
  public:
   static constexpr std::uint64_t kLeastMoves = 1000;  // of all chains together
-  // Curvatures of rows follow every so many moves: they hardly change.
+  // The chains' curvature of a row is updated every so many moves, because it hardly changes.
   static constexpr std::uint64_t kMovesACurvature = 4;
 
   explicit RecentMoves(std::uint32_t chains) noexcept : chains_(chains) {}
   void reset() noexcept { *this = RecentMoves(chains_); }
 
-  // All chains have moved on a row, whose residual changed by this mean square since each of them
-  // had looked at it.
+  // All chains have moved on a row; `square` is the mean square by which its residual has changed
+  // since they last looked at it.
   void add(double square) noexcept {
     moves_ += chains_;
     change_ += newest() * (square - change_);
@@ -35,8 +35,8 @@ class RecentMoves {
     const double part = std::min(0.5, static_cast<double>(kMovesACurvature) * newest());
     mean_curvature_ += part * (curvature - mean_curvature_);
   }
-  // `apart` is ChainSums::apart, `weights` the sum of its weights in each chain, `rows` how many
-  // rows are there.
+  // `apart` is ChainSums::apart, `weights` the sum of its weights in each chain, and `rows` how
+  // many rows are there.
   void add_virial(double apart, double dispersion, double weights, std::uint64_t rows) noexcept {
     const double chains = chains_;
     const double most = newest();
@@ -50,12 +50,12 @@ class RecentMoves {
   std::uint64_t moves() const noexcept { return moves_; }  // of all chains, in all
   double change() const noexcept { return change_; }       // mean of (r - r')^2
   double mean_curvature() const noexcept { return mean_curvature_; }
-  // Variance of the chains over that of the law they move towards: E (theta_j - theta'_j) F_j,
-  // which is 1 where theta and theta', two chains, are independent draws from exp(-U) (the
-  // fluctuation-dissipation relation, Yaida 2019) and K / (K - 1) where they are as far apart as
-  // their normals are, divided by the latter; a mean over the columns of recent moves in which each
-  // counts as much as its rows know of it. Above 1 the chains have still to contract. NaN until
-  // there were kLeastMoves moves, and with one chain.
+  // The variance of the chains over that of the law they move towards; above 1 they have still to
+  // contract. It is E (theta_j - theta'_j) F_j over its value in that law, averaged over the
+  // columns of recent moves with the weight of what rows know of each. For two chains theta and
+  // theta' that value is 1 where they are independent draws from exp(-U) (the
+  // fluctuation-dissipation relation: Yaida 2019), and K / (K - 1) where the normals of K chains
+  // sum to 0. NaN for a single chain, and before kLeastMoves moves.
   double spread_ratio() const noexcept {
     const bool known = moves_ >= kLeastMoves && chains_ > 1 && virial_weights_ > 0;
     return known ? virial_ / virial_weights_ : std::numeric_limits<double>::quiet_NaN();

@@ -10,19 +10,20 @@ namespace windhover {
 
 namespace {
 
-// Where the curvature of a row with a weight has grown by more than this the step is no longer than
-// the row itself allows.
+// Where the curvature of a row with a weight has grown by more than this factor, the row itself
+// also bounds the step.
 constexpr float kSuddenCurvature = 2;
-// How far ahead of a step its row, and then what belongs to the row's columns, are fetched.
+// How many rows ahead of a step a row is fetched, and then what belongs to its columns.
 constexpr std::size_t kRowsAhead = 6;
 constexpr std::size_t kColumnsAhead = 2;
 
-// The mean square of a row's change of residual, at a linear predictor of this curvature.
+// The mean square by which a row's residual changes: its scatter, or what the variance `most` of
+// eta makes of it at this curvature, if that is less.
 float scatter_at(float scatter, double most, float curvature) noexcept {
   return static_cast<float>(std::min<double>(scatter, double{curvature} * curvature * most));
 }
 
-// How much of the normals along the scatter is replaced by it in a step that is so much shorter.
+// How much of the normals along the scatter it replaces, in a step that is `shorter` times as long.
 // `squares` is the sum of the scatter's squared entries where `square` is 1.
 float taken_of(float square, float squares, float shorter) noexcept {
   const float scattered = squares * square;
@@ -104,7 +105,7 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
                             static_cast<float>(parts_.noise.dispersion().value()));
   const float squares = static_cast<float>(sums.squares);
   const float scattered = squares * square;
-  // Where values are far beyond those that their columns have elsewhere the whole step is shorter.
+  // Where the row's values are far larger than others in their columns, the whole step is shorter.
   float shorter =
       scattered > StepLengths::kLargestShare ? StepLengths::kLargestShare / scattered : 1;
   const bool sudden = kWeights && looked.largest > kSuddenCurvature * parts_.kept.curvature(slot);
@@ -131,8 +132,7 @@ void RowBlockLangevin::step(const RowColumns& row, std::uint32_t slot,
   }
 }
 
-// Takes the step that has been worked out, and records it; `weights` is what its columns count for
-// together.
+// Takes the step in the block, and records it; `weights` is StepSums::weights.
 void RowBlockLangevin::take(const RowColumns& row, const float* normals, double weights) noexcept {
   const StepBlock& b = parts_.gathered.block();
   double information = 0;

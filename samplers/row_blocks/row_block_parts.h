@@ -36,16 +36,16 @@ struct RowBlockParts {
   RowColumns columns_of(const double* row) const noexcept {
     return RowColumns(layout, noise.likelihood(), positions.has_intercept(), row);
   }
-  // Whether rows count as more or less than one another, and are then drawn as the weights say
-  // rather than all alike: all but those of logistic models without weights.
+  // Whether rows have weights, given or their own, and are drawn by them rather than all alike:
+  // true of all models but the logistic one without weights.
   bool weighs_rows() const noexcept { return noise.likelihood().weighs_rows(); }
-  // Whether columns begin with what their first row says of them, rather than as the prior alone.
+  // Whether columns begin from the posterior of their first row, not from the prior alone.
   bool draws_new_columns() const noexcept {
     return noise.likelihood().response() != Response::kBernoulli;
   }
   // Whether the row's numbers are small enough for sums to keep their digits.
   bool in_range(const RowColumns& row) const noexcept;
-  // Moves h of a row, which is gathered, that share of the way to the newest, and returns it.
+  // Moves h of a row, which is gathered, towards `newest` by that share of the way, and returns it.
   float follow_curvature(const RowColumns& row, std::uint32_t slot, float newest,
                          float share) noexcept;
   // Adds the change of H by such a row, whose h was `before`.
@@ -76,9 +76,9 @@ struct RowBlockParts {
                                static_cast<double>(std::max<std::uint64_t>(count, 1)));
     }
 
-    std::uint64_t nonzeros = 0;  // of all that are not set aside
-    std::uint64_t count = 0;     // of these
-    std::uint64_t aside = 0;     // that have been set aside
+    std::uint64_t nonzeros = 0;  // of all rows that are not set aside
+    std::uint64_t count = 0;     // how many these are
+    std::uint64_t aside = 0;     // how many are set aside
   } rows;
 };
 

@@ -10,8 +10,8 @@ namespace windhover {
 
 namespace {
 
-// The least share of all weight that must remain without the heaviest rows, as many as there are
-// columns known from rows.
+// The least share of all weight that the rows must have without the heaviest ones, of which as many
+// are left out as there are columns known from rows.
 constexpr double kLeastShare = 0.05;
 
 }  // namespace
@@ -46,8 +46,8 @@ bool RowBlockLangevin::enter(const double* row_in_place, std::uint32_t slot) noe
   return true;
 }
 
-// Makes sure that the columns of a row that comes have chains, and that their past is up to date.
-// Returns what NewColumns says of those that have just been drawn.
+// Gives the columns of a row that comes their chains, and brings their past up to date. Returns
+// what NewColumns::draw_from() says.
 double RowBlockLangevin::begin_columns(const RowColumns& row) noexcept {
   const bool keeps_past = parts_.prior.past().kept();
   if (keeps_past) parts_.prior.take(row);

@@ -7,8 +7,8 @@
 
 namespace windhover {
 
-// Fades the past of a column. The chains get the centre and the spread that the posterior then has,
-// were the column independent of the others.
+// The chains get the centre and spread that the posterior then has, were the column independent of
+// the others.
 void RowCondenser::age(std::uint32_t column) noexcept {
   CondensedPast::Column& past = parts_.prior.past().of(column);
   const float faded = parts_.prior.past().faded(past);
@@ -28,8 +28,6 @@ void RowCondenser::age(std::uint32_t column) noexcept {
   }
 }
 
-// Condenses a row that is not counted any more and is in the block; G of each chain still has its
-// r'.
 void RowCondenser::condense(const RowColumns& row, std::uint32_t slot) noexcept {
   const StepBlock& b = parts_.gathered.block();
   parts_.prior.past().add_to_worth();
@@ -67,7 +65,7 @@ void RowCondenser::condense(const RowColumns& row, std::uint32_t slot) noexcept 
   }
 }
 
-// Brings a column without rows to its past: the chains keep their places in it, to scale.
+// Moves the chains of a column without rows to its past's centre and spread, in proportion.
 void RowCondenser::leave(std::uint32_t column) noexcept {
   const CondensedPast::Column& past = parts_.prior.past().of(column);
   const auto pull = static_cast<float>(parts_.prior.pull(column));
@@ -82,7 +80,6 @@ void RowCondenser::leave(std::uint32_t column) noexcept {
   parts_.positions.set_force(column, -pull * past.centre);
 }
 
-// Copies the chains of such a column, as far apart as its past is known now.
 void RowCondenser::copy(std::uint32_t column, float* out) const noexcept {
   const CondensedPast::Column& past = parts_.prior.past().of(column);
   const double now = parts_.prior.of(column) + double{parts_.prior.past().faded(past)};

@@ -10,26 +10,26 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// The row's loss, expanded to second order about the chains' centre theta', goes into the prior: of
-// its curvature h what it tells of each column while the others are as unknown as they are,
+// The row's loss goes into the prior, expanded to second order about the chains' centre theta'.
+// With the curvature h of the loss in eta, and the other columns as unknown as they are, each
+// column gets
 //   d_j = h x_j^2 / (1 + h (v - v_j)),  v = sum of v_j,  v_j = x_j^2 / (lambda_j + p_j + H_j),
-//   p_j += d_j,  m_j such that the pull of the prior at theta' grows by the row's own, x_j r.
-// The centre of the posterior stays. That columns depend on one another along the row is forgotten:
-// along rows such as this one answers become wider, by the root of their non-zeros at most; where
-// columns only ever come together, each alone is taken for better known than it is.
+//   p_j += d_j,  and m_j such that the prior's pull at theta' grows by the row's own, x_j r.
+// The posterior's centre stays. How columns depend on one another along the row is lost. Answers
+// along such rows become wider, by the root of their number of non-zeros at most; columns that only
+// ever come together each seem better known than they are.
 //
-// Invariant: whatever goes into the past, or fades from it, G and the chains go along. One thread.
+// Invariant: G and the chains follow whatever goes into the past or fades from it. One thread.
 class RowCondenser {
  public:
   // The parts outlive it.
   explicit RowCondenser(RowBlockParts& parts) noexcept : parts_(parts) {}
 
-  // Fades the past of a column to what it is by now.
+  // Fades the past of a column up to now.
   void age(std::uint32_t column) noexcept;
-  // Condenses a row that is not counted any more and is in the block; G of each chain still has its
-  // r'.
+  // Condenses a row that is no longer counted and is in the block; G still has the row's r'.
   void condense(const RowColumns& row, std::uint32_t slot) noexcept;
-  // Copies the chains of a column without rows, as far apart as its past is known now.
+  // Copies the chains of a column without rows, spread as its past is known now.
   void copy(std::uint32_t column, float* out) const noexcept;
 
  private:

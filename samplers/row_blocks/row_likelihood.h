@@ -17,9 +17,9 @@ struct RowAt {
   float curvature;  // in eta
 };
 
-// A logistic row. The curvature is that of Jaakkola and Jordan (2000), of the quadratic that
-// touches -log p at eta and lies above it everywhere: never less than -log p has, and 1 / (2 |eta|)
-// where that is next to nothing.
+// A logistic row. The curvature (Jaakkola and Jordan 2000) is that of the quadratic that touches
+// -log p at eta and lies above it everywhere: never less than that of -log p, and about 1 / (2
+// |eta|) far out, where that is next to nothing.
 inline RowAt logistic_at(double eta, double target) noexcept {
   // The residual's size is the probability of the other class, without cancellation.
   const double sign = target > 0.5 ? -1 : 1;
@@ -28,9 +28,9 @@ inline RowAt logistic_at(double eta, double target) noexcept {
   return {static_cast<float>(sign * other), static_cast<float>(curvature)};
 }
 
-// The same, but on the side of the row's own class the curvature is at most three times that of
-// -log p: a row that counts as many lies far out there, where a quadratic that has to lie above
-// -log p everywhere would be a thousand times too narrow.
+// The same for a row with a weight. On the side of its own class the curvature is at most three
+// times that of -log p: a heavy row lies far out there, where the bound above would be a thousand
+// times too large.
 inline RowAt logistic_at_of_weight(double eta, double target) noexcept {
   constexpr float kMostOfCurvature = 3;
   RowAt at = logistic_at(eta, target);
@@ -44,14 +44,14 @@ inline RowAt logistic_at_of_weight(double eta, double target) noexcept {
 
 // What rows say. y and eta are in the units of a TargetTransform.
 //
-// Likelihoods with a dispersion give their numbers as at dispersion 1, so that these stay while it
-// is learned.
+// Likelihoods with a dispersion give their numbers as at dispersion 1, so that sums of them stay
+// while the dispersion is learned.
 //
 // Invariant: residuals of rows that are in_range() are at most most_residual() in size, and
 // curvatures positive. One thread.
 class RowLikelihood {
  public:
-  static constexpr double kMostWeight = 1e6;  // as ingestion lets through
+  static constexpr double kMostWeight = 1e6;  // the most that ingestion accepts
 
   explicit RowLikelihood(const ModelConfig& model) noexcept;
 
@@ -61,7 +61,7 @@ class RowLikelihood {
   }
 
   Response response() const noexcept { return response_; }
-  // Whether rows count as more or less than one another: all but unweighted logistic ones.
+  // Whether rows have weights, given or their own: all but unweighted logistic ones.
   bool weighs_rows() const noexcept { return weighs_; }
   double most_residual() const noexcept;
 
@@ -73,8 +73,8 @@ class RowLikelihood {
 
   // Tells the dispersion to likelihoods whose -log p is no multiple of 1 / dispersion.
   void set_dispersion(double dispersion) noexcept { dispersion_ = dispersion; }
-  // What a row says of the dispersion: its squared distance, by the likelihood's own weight. It
-  // does not depend on the dispersion where is_normal().
+  // What a row says of the dispersion: its squared residual, times the likelihood's own weight,
+  // which depends on the dispersion unless is_normal().
   double square(double eta, double y, double residual) const noexcept {
     return is_normal(response_) ? residual * residual : residual * (eta - y);
   }
@@ -99,7 +99,7 @@ class RowLikelihood {
     return logistic_at_of_weight(eta, y);
   }
 
-  // -log p at eta, up to what does not depend on eta. REQUIRES: the rows are not logistic.
+  // -log p at eta, as at dispersion 1, but for a constant. REQUIRES: the rows are not logistic.
   double loss(double eta, double y) const noexcept {
     if (is_normal(response_)) return 0.5 * (eta - y) * (eta - y);
     const double square = (eta - y) * (eta - y) / (dispersion_ * nu_);
@@ -111,8 +111,8 @@ class RowLikelihood {
     return {static_cast<float>(std::clamp(eta - y, -10 * kMostTarget, 10 * kMostTarget)), 1.0F};
   }
 
-  // The curvature is its expectation over y: that of -log p is negative where a row is far off, and
-  // at most (nu + 3) / nu of it.
+  // The curvature is the expectation over y of that of -log p, which is negative for a row far off,
+  // and at most (nu + 3) / nu times its expectation.
   RowAt student_at(double eta, double y) const noexcept {
     const double off = std::clamp(eta - y, -10 * kMostTarget, 10 * kMostTarget);
     const double weight = (nu_ + 1) / (nu_ + off * off / dispersion_);

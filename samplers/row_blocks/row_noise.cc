@@ -41,7 +41,7 @@ void RowNoise::end(std::uint64_t rows, double weight, double informed) noexcept 
   likelihood_.set_dispersion(dispersion_.value());
 }
 
-// It gives the same wherever it is called: what is kept of a row is taken out again to the bit.
+// One function for all callers, because a row must take out to the bit what it has added.
 double RowNoise::squares_of(const float* residuals) const noexcept {
   double squares = 0;
   for (std::uint32_t c = 0; c < chains_; ++c) squares += double{residuals[c]} * residuals[c];

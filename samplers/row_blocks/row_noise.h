@@ -24,9 +24,9 @@ class RowNoise {
   const RowLikelihood& likelihood() const noexcept { return likelihood_; }
   const LearnedDispersion& dispersion() const noexcept { return dispersion_; }
 
-  // Adds what the chains keep of a row that comes, or, with sign -1, takes it out.
+  // Adds what the chains keep of a row that comes; sign -1 takes it out again.
   void keep(const RowColumns& row, const float* residuals, int sign) noexcept;
-  // Learns from the chains that have looked at the row in the block, in a step of this length;
+  // Learns from the chains, which have looked at the row in the block in a step of length `length`;
   // `rows` rows are there. REQUIRES: dispersion().learned().
   void look(const RowColumns& row, double length, const StepBlock& block,
             std::uint64_t rows) noexcept;
@@ -41,7 +41,7 @@ class RowNoise {
 
   RowLikelihood likelihood_;
   LearnedDispersion dispersion_;
-  double given_;  // noise variance, in units of the data; 0: learned
+  double given_;  // the noise variance in units of the data; 0: learned
   std::uint32_t chains_;
 };
 

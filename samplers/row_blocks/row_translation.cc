@@ -12,14 +12,14 @@ namespace windhover {
 
 namespace {
 
-// A row that goes with more of the curvature than this many times what it leaves takes chains no
-// farther than the rows that stay pull them: what it said when a chain last looked may be far from
-// what it says where the others have brought the chains since.
+// Where a row that goes had more than this many times the curvature that it leaves, it takes chains
+// no farther than the rows that stay pull them: since a chain last looked at it, the others may
+// have brought the chains where it says something else.
 constexpr float kLargestOwn = 1;
-// A parabola that lies above -log p is never too narrow, and from where it starts this is enough.
+// A bound that lies above -log p makes no step too long, and from here so few are enough.
 constexpr int kModeSteps = 3;
 
-// The part of `change` that is on the way to `target`.
+// `target`, clamped to lie between 0 and `change`.
 float within(float change, float target) noexcept {
   return change > 0 ? std::clamp(target, 0.0F, change) : std::clamp(target, change, 0.0F);
 }
@@ -45,11 +45,10 @@ RowSpread spread_of_predictors(std::span<const double> predictors) noexcept {
 
 }  // namespace
 
-// Newton's step for a row that is not among the columns' rows, at the mean of the chains'
-// residuals, with lambda_j + H_j in place of the curvature: into the block's steps, of what has
-// been loaded. `sign`: -1 where the row comes, 1 where it has gone. Where columns of it have just
-// been drawn (NewColumns), whose part of the linear predictor had the variance `fresh`, the
-// others go as far as these leave it to them, and these as far as that asks of them.
+// Newton's step for a row that H does not count, from the mean of the chains' residuals, with
+// lambda_j + H_j for the other rows, into the block's steps. Where the row's new columns have just
+// been drawn (NewColumns), their part of the linear predictor has the variance `fresh`: the other
+// columns move as far as that leaves it to them, and the new ones by what that asks of them.
 void RowTranslation::work_out(const RowColumns& row, std::uint32_t slot, float sign,
                               double fresh) noexcept {
   const StepBlock& b = parts_.gathered.block();
@@ -65,7 +64,7 @@ void RowTranslation::work_out(const RowColumns& row, std::uint32_t slot, float s
   const auto weight = static_cast<float>(row.weight);
   const float alone = weight * parts_.kept.curvature(slot);
   const float own = alone / (1 + alone * static_cast<float>(fresh)) * along;
-  // Without weights a row that goes is one of many.
+  // Where the row has gone, the step needs no division: H is without it already.
   const bool whole = parts_.weighs_rows() && sign > 0;
   const float factor = sign * weight * mean / (whole ? 1 : 1 + own);
   std::fill_n(b.moved, parts_.chains, 1.0F);
@@ -79,11 +78,11 @@ void RowTranslation::work_out(const RowColumns& row, std::uint32_t slot, float s
   }
 }
 
-// A row without a weight comes. The chains' centre goes to where the row and what the columns know,
-// were they independent, have it: u = -r(eta + v u), v = sum of x_j^2 / (lambda_j + H_j). Their
-// distances from it shrink along the row as its curvature takes from the variance of eta (the
-// square root of a Kalman filter: Whitaker and Hamill 2002), of which no more is taken for granted
-// than the chains have. eta is then what it is of the chains once they are there.
+// A row without a weight comes. The chains' centre goes to the mode of the row and of what the
+// columns know, were they independent: u = -r(eta + v u), v = sum of x_j^2 / (lambda_j + H_j).
+// Their distances from the centre shrink along the row as its curvature reduces the variance of eta
+// (square root Kalman filter: Whitaker and Hamill 2002), for which the chains' own is taken where
+// it is below v. eta is then set to the chains' new values.
 void RowTranslation::work_out_transport(const RowColumns& row) noexcept {
   const StepBlock& b = parts_.gathered.block();
   const double known = parts_.gathered.direction(row);
@@ -105,9 +104,8 @@ void RowTranslation::work_out_transport(const RowColumns& row) noexcept {
   }
 }
 
-// A row without a weight has gone. The chains' centre makes a Newton step, but goes no farther than
-// it would come back if the row came again, and along the row they spread as they would have
-// without it.
+// A row without a weight has gone. The chains' centre makes a Newton step, but no longer than the
+// step back would be if the row came again; along the row they spread as they would without it.
 void RowTranslation::work_out_return(const RowColumns& row, std::uint32_t slot) noexcept {
   const StepBlock& b = parts_.gathered.block();
   const float* residuals = parts_.kept.residuals(slot);
@@ -131,8 +129,6 @@ void RowTranslation::work_out_return(const RowColumns& row, std::uint32_t slot) 
   }
 }
 
-// Translates theta of all chains by the block's steps; and adds to G, where it is not known
-// exactly, what a row of these residuals says.
 void RowTranslation::apply(const RowColumns& row, const float* residuals) noexcept {
   parts_.ahead.fetch_some();
   const StepBlock& b = parts_.gathered.block();

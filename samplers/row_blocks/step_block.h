@@ -11,9 +11,9 @@
 
 namespace windhover {
 
-// What a step gathers of its row's columns, and works out: max_nonzeros + 1 numbers each, which
-// are the same for all chains; then a number a chain. Where a row does not fill the last
-// kColumnLanes columns the rest have no value, and add nothing to any sum.
+// What a step gathers of its row's columns, and computes: arrays of max_nonzeros + 1 numbers that
+// are the same for all chains, then arrays of one number a chain. A row is padded to a multiple of
+// kColumnLanes by columns of value 0, which add nothing to any sum.
 struct StepBlock {
   StepBlock(Arena& arena, std::size_t most_columns, std::size_t chains) noexcept
       : width(padded(most_columns)),
@@ -45,11 +45,11 @@ struct StepBlock {
   float* rows;       // N_j
   float* repeats;    // N_j x_ij
   float* curvature;  // H_j
-  float* precision;  // lambda_j
+  float* precision;  // ColumnPrior::pull(): lambda_j, and what the past adds
   float* length;     // eps_j
-  float* step;       // e_j; of a row that comes or goes what theta is translated by
+  float* step;       // e_j; for a row that comes or goes, how far theta moves
   float* noise_sd;   // root of V_jj
-  float* scatter;    // of e_j g_j in units of noise_sd, where sd(r - r') is 1
+  float* scatter;    // e_j g_j / noise_sd, where sd(r - r') is 1
   float* informed;   // see ChainColumns
   float* learned;
   float* per_row;

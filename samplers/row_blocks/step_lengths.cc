@@ -13,13 +13,13 @@ namespace {
 
 // A step takes at most this share of the way to where the parameter would be if it stood alone.
 constexpr float kLongestBlockStep = 0.2F;
-// With weights a step is as long as its row says, and up to so many times longer than that of its
-// column is; columns then get half of what scatter allows.
+// With weights: bounds on a column's eps_j, which uses half of what scatter allows, and on that of
+// a step, which may be longer than its columns'.
 constexpr double kLongestColumnStep = 0.2;
 constexpr double kShortestColumnStep = 1e-12;
 constexpr double kLongestRowStep = 0.5;
-// What residuals change by where all chains go far together is no scatter. Scatter is taken to be
-// at most so many times a linear predictor's variance, by its columns alone.
+// Residuals also change where all chains go far together, which is no scatter. So scatter counts up
+// to this many times the variance that the columns alone leave to a linear predictor.
 constexpr double kMostScatter = 4;
 
 }  // namespace
@@ -28,15 +28,14 @@ StepLengths::StepLengths(Arena& arena, std::uint32_t columns, RowBlockParts& par
     : parts_(parts),
       bound_(arena, columns, parts.weighs_rows() ? 1 : CurvatureBound::kMostCompared) {}
 
-// eps_j of a column with one row, in a row of n columns, as far as scatter bounds it: each column
-// may get the n-th part of kLargestShare from it.
+// eps_j of a column with one row, as far as scatter bounds it: each of the row's n columns may use
+// the n-th part of kLargestShare.
 double StepLengths::share_of(std::size_t n) const noexcept {
   return 2 * kLargestShare * parts_.recent.mean_curvature() /
          (static_cast<double>(n) * parts_.recent.change());
 }
 
-// Works out eps_j at scale 1 and N_j for a row with a weight, of length `length` (BlockWeights): a
-// column has as many rows such as this as weigh what all of its rows do together.
+// A column counts as many rows like this one as weigh what all of its rows weigh together.
 void StepLengths::work_out(const RowColumns& row, double length, double most_scatter) noexcept {
   const StepBlock& b = parts_.gathered.block();
   for (std::size_t k = 0; k < row.count; ++k) {
@@ -50,7 +49,6 @@ void StepLengths::work_out(const RowColumns& row, double length, double most_sca
   std::fill(b.length + row.count, b.length + StepBlock::padded(row.count), kLongestBlockStep);
 }
 
-// The variance that bounds the scatter of linear predictors such as the row's, or infinity.
 double StepLengths::most_scatter(const RowColumns& row) const noexcept {
   if (!parts_.draws_new_columns()) return std::numeric_limits<double>::infinity();
   const StepBlock& b = parts_.gathered.block();
@@ -76,7 +74,6 @@ double StepLengths::longest_step_of(const RowColumns& row, std::size_t k,
   return std::clamp(share, kShortestColumnStep, kLongestColumnStep);
 }
 
-// Works out the lengths for a row without a weight.
 void StepLengths::work_out(std::size_t count) noexcept {
   const auto share = static_cast<float>(share_of(count));
   const StepBlock& b = parts_.gathered.block();
@@ -94,7 +91,6 @@ void StepLengths::shorten(std::size_t count, float shorter) noexcept {
   }
 }
 
-// The share of the step that a row of this curvature would allow, were there no other.
 float StepLengths::longest_alone(const RowColumns& row, float curvature) const noexcept {
   const StepBlock& b = parts_.gathered.block();
   double own = 0;

@@ -14,13 +14,13 @@ namespace windhover {
 
 struct RowBlockParts;
 
-// eps_j of row_block_langevin.h: bounded by what residuals scatter, and by how far columns depend
-// on one another. Lengths are worked out into the block of the row that is gathered.
+// eps_j of row_block_langevin.h, bounded by the scatter of residuals and by how far columns depend
+// on one another. Results go into the block of the gathered row.
 //
 // Invariant: a row has the same length at scale 1 for a step and for the bound. One thread.
 class StepLengths {
  public:
-  // How much of a block's noise the scatter of its gradient may take the place of.
+  // The largest share of a block's noise that the scatter of its gradient may replace.
   static constexpr float kLargestShare = 0.9F;
 
   // The parts outlive it.
@@ -29,12 +29,12 @@ class StepLengths {
 
   // The variance that bounds the scatter of linear predictors such as the row's, or infinity.
   double most_scatter(const RowColumns& row) const noexcept;
-  // Works out eps_j at scale 1 and N_j for a row with a weight, of length `length` (BlockWeights).
+  // Computes eps_j at scale 1 and N_ij for a row with a weight; `length`:
+  // BlockWeights::length_of().
   void work_out(const RowColumns& row, double length, double most_scatter) noexcept;
-  // Works out eps_j at scale 1 for a row without a weight, of so many columns.
+  // Computes eps_j at scale 1 for a row without a weight, of `count` columns.
   void work_out(std::size_t count) noexcept;
-  // The share of the step in the block that a row of this curvature would allow, were there no
-  // other.
+  // The share of the block's step that a row of this curvature would allow if it were the only one.
   float longest_alone(const RowColumns& row, float curvature) const noexcept;
   // Multiplies the step in the block by `shorter`.
   void shorten(std::size_t count, float shorter) noexcept;
