@@ -1,10 +1,10 @@
 // A generalized linear model over dense or sparse rows, for any likelihood of models/likelihoods.h.
 //
-// Rows stay in the window as they came; the transforms (x - shift) / scale and (y - shift) / scale
-// are folded into the coefficients before a pass over rows and into the sums after it, so
+// Rows stay in the window as they came. The transforms (x - shift) / scale and (y - shift) / scale
+// are folded into the coefficients before a pass over rows, and into the sums after it, so that
 // standardising costs O(D) a minibatch and rewrites nothing. The likelihood thus sees linear
 // predictors, targets and a dispersion in units of the rows' own y, or of log y; what leaves this
-// class is in units of the transformed one.
+// class is in units of the transformed y.
 #ifndef WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
 #define WINDHOVER_SAMPLERS_MODELS_GENERALIZED_LINEAR_H_
 
@@ -43,7 +43,7 @@ class GeneralizedLinearModel final : public Model {
                     double* gradient) noexcept override {
     rows_.set_coefficients(theta, target_);
     rows_.clear_sum();
-    // Rows are read twice, the second time from the innermost cache.
+    // Each row is read twice, the second time from the innermost cache.
     const auto add = [&](const RowBatch& chunk) {
       rows_.load_residuals(chunk);
       rows_.add_weighted(chunk, rows_.residuals);
@@ -214,7 +214,8 @@ class GeneralizedLinearModel final : public Model {
         rows_.weigh(chunk, rows_.residuals);
         rows_.curvatures(chunk);
         if (rows_.weighted()) rows_.add_row_weights(chunk, 1.0, sums);
-        // Takes the quadratic in theta that agrees with the loss there, as seen from theta = 0.
+        // At the loss's curvature there the gradient becomes that of a quadratic seen from theta =
+        // 0.
         for (std::size_t i = 0; i < chunk.count; ++i) {
           const double own = rows_.eta[i] - rows_.offset(chunk, i);
           const double eta = (own - target_.shift) / target_.scale;
@@ -237,14 +238,14 @@ class GeneralizedLinearModel final : public Model {
     }
   }
 
-  // Loads residuals in units of the target, as is all that leaves this class.
+  // Loads residuals in units of the transformed target.
   void load_residuals(const RowBatch& chunk) noexcept {
     rows_.load_residuals(chunk);
     const double inverse_scale = 1 / target_.scale;
     for (std::size_t i = 0; i < chunk.count; ++i) rows_.residuals[i] *= inverse_scale;
   }
 
-  // Loads these residuals, and their squares into `weights`.
+  // Puts the same residuals into place, and their squares into `weights`.
   void load_squared_residuals(const RowBatch& chunk) noexcept {
     load_residuals(chunk);
     for (std::size_t i = 0; i < chunk.count; ++i) {

@@ -7,8 +7,7 @@ namespace windhover {
 
 namespace {
 
-// -log p of one row as a function of its log-variance s, with its squared residual given: convex in
-// s.
+// -log p of one row as a function of its log-variance s, for a given squared residual: convex in s.
 struct LogVarianceLikelihood {
   static constexpr bool kHasTrials = false;
   double square;
@@ -149,8 +148,8 @@ void HeteroscedasticModel::add_curvature(const RowBatch& batch, const double* an
   sums.rows += weight * static_cast<double>(batch.count);
 }
 
-// With u = eta - y and q = exp(-s) the third derivatives of -log p are -q (mean twice,
-// log-variance), u q (mean, log-variance twice) and -u^2 q / 2 (log-variance three times).
+// With u = eta - y and q = exp(-s) the third derivatives of -log p are -q (twice in the mean, once
+// in s), u q (once in the mean, twice in s) and -u^2 q / 2 (three times in s).
 void HeteroscedasticModel::add_third(const RowBatch& chunk, const double* covariance, double weight,
                                      double* third) noexcept {
   const auto [of_variance, between, of_mean] = leverages_;
@@ -168,7 +167,7 @@ void HeteroscedasticModel::add_third(const RowBatch& chunk, const double* covari
   for (std::size_t b = 0; b < kBlocks; ++b) blocks_.add_vector(chunk, slopes_[b], b, third);
 }
 
-// The loss of row i, counted once, as a function of one predictor alone. REQUIRES: evaluate().
+// The loss of row i, counted once, in one predictor, with the other fixed. REQUIRES: evaluate().
 RowAtMode HeteroscedasticModel::row_at_mode(std::size_t i, Block block) const noexcept {
   const double precision = std::exp(-std::max(log_variances_[i], kLeast));
   const double pull = residuals_[i] * precision;

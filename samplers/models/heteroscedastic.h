@@ -13,17 +13,17 @@
 namespace windhover {
 
 // y ~ N(eta, exp(s)), eta and s linear in x (Harvey 1976). Curvature: the Fisher information, x x^T
-// / exp(s) for the mean and x x^T / 2 for the log-variance, nothing between them. A log-variance
-// below kLeast, y' in units of its sd, counts as kLeast: targets that the features explain
-// perfectly would take it to minus infinity.
+// / exp(s) for the mean, x x^T / 2 for the log-variance, and 0 between them. A log-variance below
+// kLeast, with y' in units of its sd, counts as kLeast: targets that the features explain perfectly
+// would take it to minus infinity.
 class HeteroscedasticModel final : public Model {
  public:
   static constexpr std::string_view kName = "heteroscedastic";
   static constexpr Response kResponse = Response::kHeteroscedastic;
   static constexpr double kLeast = -27.6;  // log(1e-12)
-  // The squared residual, in units of the variance, beyond which a row's curvature is so many times
-  // less than its Hessian, in place of the information: then no step raises a log-variance by more
-  // than this. One row in 10^6 lies there where the model holds.
+  // Beyond this squared residual, in units of the variance, a row's curvature in s is no longer the
+  // information but the Hessian over kFar: then no step raises a log-variance by more than kFar.
+  // Where the model holds one row in 10^6 lies there.
   static constexpr double kFar = 25;
 
   static std::uint32_t dimension(const ModelConfig& config) noexcept {
@@ -50,8 +50,8 @@ class HeteroscedasticModel final : public Model {
                            NoiseVarianceSums& sums) noexcept override;
   void add_curvature(const RowBatch& batch, const double* anchor, const double* covariance,
                      double weight, CurvatureSums& sums) noexcept override;
-  // Judges each predictor with the other held at the mode: `moved` is the sum over the two,
-  // `information` the larger, `known` the smaller; `doubt` is the log-variance's.
+  // Judges each of the two predictors with the other held at the mode: `moved` is the sum of the
+  // two, `information` the larger, `known` the smaller, and `doubt` that of the log-variance.
   bool row_effects(const RowBatch& batch, const RowJudge& judge,
                    RowEffect* effects) noexcept override;
 
@@ -59,10 +59,11 @@ class HeteroscedasticModel final : public Model {
   static constexpr std::size_t kChunk = LinearRows::kChunk;
   enum Block : std::size_t { kLogVariance = 0, kMean = 1, kBlocks = 2 };
 
-  // Works out eta - y and s of each row of a chunk, y in units of the target's scale. Returns the
-  // sum of -log p.
+  // Computes eta - y and s of each row of a chunk, with y in units of the target's scale. Returns
+  // the sum of -log p.
   double evaluate(const RowBatch& chunk, const double* theta) noexcept;
-  // After evaluate(): derivatives of the rows' -log p by their predictors, times their weights.
+  // After evaluate(): computes each row's derivatives of -log p in the predictors, times its
+  // weight.
   void differentiate(std::size_t rows) noexcept;
   void add_third(const RowBatch& chunk, const double* covariance, double weight,
                  double* third) noexcept;

@@ -12,9 +12,8 @@
 
 namespace windhover {
 
-// Results lie in the scratch of LinearRows, named with each function. All are those of the chunk
-// that load() was given last, at most kChunk rows, each multiplied by its row's weight where it has
-// one.
+// Results lie in the scratch of LinearRows that each function names. They are those of the chunk
+// last given to load(), at most kChunk rows, each times its row's weight, if any.
 template <class Likelihood>
 class LikelihoodRows : public LinearRows {
  public:
@@ -38,8 +37,8 @@ class LikelihoodRows : public LinearRows {
     for (std::size_t i = 0; i < chunk.count; ++i) numbers[i] *= row_weights[i];
   }
 
-  // Both work without the weights of rows: derivatives go into `residuals`, curvatures and third
-  // derivatives into `weights` and `third`.
+  // These two do not multiply by the rows' weights. derivatives() fills `residuals`, curvatures()
+  // fills `weights` and `third`.
   void derivatives(const RowBatch& chunk) noexcept {
     of_rows(0, [&](auto... at) { likelihood.derivatives(at..., chunk.count, residuals); });
   }
@@ -47,7 +46,7 @@ class LikelihoodRows : public LinearRows {
     of_rows(0, [&](auto... at) { likelihood.curvatures(at..., chunk.count, weights, third); });
   }
 
-  // load(), and derivatives by the linear predictors into `residuals`.
+  // load(), and puts the derivatives in the linear predictors into `residuals`.
   void load_residuals(const RowBatch& chunk) noexcept {
     load(chunk);
     derivatives(chunk);
@@ -72,7 +71,7 @@ class LikelihoodRows : public LinearRows {
     });
   }
 
-  // eta[i] <- the linear predictor that the target of row i suggests.
+  // eta[i] <- the linear predictor that the target of row i suggests by itself.
   void start(const RowBatch& chunk) noexcept {
     if constexpr (Likelihood::kHasTrials) {
       likelihood.start(targets, trials, chunk.count, eta);
@@ -81,7 +80,7 @@ class LikelihoodRows : public LinearRows {
     }
   }
 
-  // Adds `weight` times what the rows count as. REQUIRES: weighted().
+  // Adds the rows' weights, each times `weight`. REQUIRES: weighted().
   void add_row_weights(const RowBatch& chunk, double weight, CurvatureSums& sums) noexcept {
     for (std::size_t i = 0; i < chunk.count; ++i) {
       sums.weight += weight * row_weights[i];
@@ -105,8 +104,7 @@ class LikelihoodRows : public LinearRows {
       add_to(chunk, residuals, sums.shape_cross);
     }
   }
-  // Adds the difference that averaging over the posterior makes; its variances of eta are in
-  // `weights`.
+  // Adds what averaging over the posterior changes; its variances of eta are in `weights`.
   void add_shape_over_posterior(const RowBatch& chunk, double weight,
                                 CurvatureSums& sums) noexcept {
     likelihood.curvatures_by_shape(eta, targets, chunk.count, residuals);
@@ -119,7 +117,7 @@ class LikelihoodRows : public LinearRows {
   Likelihood likelihood;
 
  private:
-  // Calls `ask` with what the likelihood takes of the rows of the chunk from row i on.
+  // Calls `ask` with the arrays that the likelihood takes, from row i of the chunk on.
   template <class Ask>
   decltype(auto) of_rows(std::size_t i, Ask&& ask) noexcept {
     if constexpr (Likelihood::kHasTrials) {

@@ -4,14 +4,14 @@
 // Each is made from the configuration and has: kName, kResponse, kCurvature, kQuadratic, kHasStart;
 //   mean(eta);
 //   derivatives(eta, y, n, residual): residual = d(-log p)/d eta;
-//   curvatures(eta, y, n, curvature, third): second derivative (or what kCurvature says), and
-//   third; loss(eta, y, n): sum of -log p, up to a constant; squares(eta, y, n): with a dispersion,
-//   the sum of weighted squared residuals; otherwise 0; start(y, n, eta): with kHasStart, linear
-//   predictors near the best ones. With kHasShape: shape_derivatives() and
-//   curvatures_by_shape() of negative_binomial.h; where that shape_crosses(),
-//   derivatives_by_shape() of zero_inflated_poisson.h. kHeavyTailed: a row moves little, however
-//   far off it is; otherwise -log p is convex in eta. kLogarithmic: y is log y. kHasTrials:
-//   derivatives(), curvatures(), loss() and start() take, after y, how many trials it is of.
+//   curvatures(eta, y, n, curvature, third): second (or what kCurvature says) and third derivative;
+//   loss(eta, y, n): sum of -log p, up to a constant;
+//   squares(eta, y, n): sum of weighted squared residuals where there is a dispersion, otherwise 0;
+//   start(y, n, eta), with kHasStart: linear predictors near the best ones.
+// kHasShape: it has shape_derivatives() and curvatures_by_shape() (negative_binomial.h), and where
+// that shape_crosses() derivatives_by_shape() (zero_inflated_poisson.h). kHeavyTailed: a row moves
+// little however far off it is; without it -log p is convex in eta. kLogarithmic: y is log y.
+// kHasTrials: all but squares() and mean() take the rows' numbers of trials after y.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LIKELIHOODS_H_
 
@@ -25,7 +25,7 @@
 
 namespace windhover {
 
-// A Hessian for a curvature, no dispersion and no start, unless a likelihood says otherwise.
+// Defaults: the Hessian as curvature, no dispersion, no start.
 struct PlainLikelihood {
   static constexpr Curvature kCurvature = Curvature::kHessian;
   static constexpr bool kQuadratic = false;
@@ -119,7 +119,7 @@ struct BernoulliLogitLikelihood : PlainLikelihood {
   }
 };
 
-// y successes of so many trials, each with the probability 1 / (1 + exp(-eta)).
+// y of a row's trials succeed, each with the probability 1 / (1 + exp(-eta)).
 struct BinomialLogitLikelihood : PlainLikelihood {
   using PlainLikelihood::PlainLikelihood;
   static constexpr std::string_view kName = "binomial";
@@ -147,7 +147,7 @@ struct BinomialLogitLikelihood : PlainLikelihood {
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const double spread = std::log1p(std::exp(-std::abs(eta[i])));
-      // n log(1 + exp(eta)) - y eta, without overflow and without what cancels.
+      // trials log(1 + exp(eta)) - y eta, without overflow and without cancellation.
       sum += trials[i] * spread + (eta[i] > 0 ? (trials[i] - y[i]) * eta[i] : -y[i] * eta[i]);
     }
     return sum;
@@ -159,8 +159,8 @@ struct BinomialLogitLikelihood : PlainLikelihood {
   }
 };
 
-// y is Poisson with mean exp(eta). Beyond kLargest, further than any count that is accepted, the
-// loss goes on as the quadratic that agrees with it there: convex, and finite wherever Newton's
+// y is Poisson with mean exp(eta). Beyond eta = kLargest, where no accepted count lies, the loss
+// goes on as the quadratic that agrees with it there: it stays convex, and finite wherever Newton's
 // method may look.
 struct PoissonLikelihood : PlainLikelihood {
   using PlainLikelihood::PlainLikelihood;
@@ -198,8 +198,8 @@ struct PoissonLikelihood : PlainLikelihood {
 };
 
 // (y - eta) / sqrt(dispersion) is Student's t. The Hessian is negative for outlying rows, so the
-// curvature is the Fisher information (Lange, Little and Taylor 1989, appendix B). Its step never
-// raises the loss with 3 degrees of freedom or more: the Hessian is at most (nu + 3) / nu of it.
+// curvature is the Fisher information (Lange, Little and Taylor 1989, appendix B). A Newton step
+// with it never raises the loss where nu >= 3: the Hessian is at most (nu + 3) / nu times as large.
 struct StudentLikelihood {
   static constexpr std::string_view kName = "student-t";
   static constexpr Response kResponse = Response::kStudent;

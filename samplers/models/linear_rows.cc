@@ -43,8 +43,7 @@ LinearRows::LinearRows(Arena& arena, const ModelConfig& config) noexcept
       scaled_(arena.allocate<double>(kChunk * width_).data()),
       single_(scaled_, scaled_ + width_, dimension_) {
   const std::size_t raw = layout_.sparse() ? layout_.features() : layout_.stride();
-  // It is as long as a row, so that kernels need no tail; what is beyond the features stays as it
-  // is.
+  // It is as long as a row, so that kernels need no tail; beyond the features it stays 0.
   shift_ = arena.allocate<double>(raw).data();
   transform_.shift = {shift_, layout_.features()};
   transform_.inverse_scale = arena.allocate<double>(layout_.features());

@@ -1,5 +1,5 @@
-// What the likelihood of a generalized linear model does not know: rows, dense or sparse, as linear
-// predictors and as weighted sums.
+// The part of a generalized linear model that is the same for all likelihoods: it turns rows, dense
+// or sparse, into linear predictors and into weighted sums.
 #ifndef WINDHOVER_SAMPLERS_MODELS_LINEAR_ROWS_H_
 #define WINDHOVER_SAMPLERS_MODELS_LINEAR_ROWS_H_
 
@@ -17,7 +17,7 @@ void expand_features(const RowLayout& layout, const FeatureTransform& transform,
 
 // Scratch: arrays of one number for each row of a chunk.
 struct ChunkScratch {
-  // Takes memory for so many rows; for the last two only where rows have them.
+  // Takes memory for `rows` rows; for row_weights and trials only where rows have them.
   ChunkScratch(Arena& arena, std::size_t rows, const RowLayout& layout) noexcept;
 
   double* eta;
@@ -29,8 +29,8 @@ struct ChunkScratch {
   double* trials;
 };
 
-// A single row, transformed, and how uncertain its linear predictor is. Invariant: the roots are
-// those of the P that judge() was given last. One thread.
+// One row, transformed, and the uncertainty of its linear predictor. Invariant: the roots are those
+// of the P that judge() was given last. One thread.
 class ExpandedRow {
  public:
   // `row` and `roots` have room for `dimension` numbers each.
@@ -41,7 +41,7 @@ class ExpandedRow {
   void judge(const double* covariance, std::size_t rows) noexcept;
   double* numbers() noexcept { return row_; }
   std::uint32_t dimension() const noexcept { return dimension_; }
-  // x^T P x; and in O(D) an upper bound of it.
+  // x^T P x; an upper bound of it, in O(D); and the variance under the prior.
   double variance(const double* covariance, std::size_t rows) const noexcept;
   double largest_variance() const noexcept;
   double prior_variance(const double* precision) const noexcept;
@@ -52,15 +52,15 @@ class ExpandedRow {
   std::uint32_t dimension_;
 };
 
-// Linear predictors, weighted sums and outer products. Invariant: coefficients and sums are of the
-// transform. One thread.
+// Linear predictors, weighted sums and outer products. Invariant: coefficients and sums belong to
+// the current transform. One thread.
 class LinearRows : public ChunkScratch {
  public:
   static constexpr std::size_t kChunk = 128;  // rows handled at a time; they stay in cache
 
   LinearRows(Arena& arena, const ModelConfig& config) noexcept;
   void reset() noexcept;
-  // How many fit into the innermost cache: at least 4, at most kChunk.
+  // How many rows fit into the innermost cache: at least 4, at most kChunk.
   std::size_t rows_in_cache() const noexcept;
 
   // Folds theta and the transforms into coefficients of the raw features, for the raw target.
@@ -71,11 +71,12 @@ class LinearRows : public ChunkScratch {
     return layout_.offset(chunk.base + chunk.slots[i] * layout_.stride());
   }
   bool weighted() const noexcept { return layout_.has_weight(); }
-  // Puts what the rows of the chunk count as into `row_weights`. REQUIRES: weighted().
+  // Puts the weights of the chunk's rows into `row_weights`. REQUIRES: weighted().
   void load_row_weights(const RowBatch& chunk) noexcept;
-  // Puts how many trials the rows are of into `trials`. REQUIRES: a layout with trials.
+  // Puts the rows' numbers of trials into `trials`. REQUIRES: a layout with trials.
   void load_trials(const RowBatch& chunk) noexcept;
-  // Starts, adds to, and finishes sum_i weights[i] x_i in transformed features, times `scale`.
+  // These three start, add to and finish sum_i weights[i] x_i in transformed features, times
+  // `scale`.
   void clear_sum() noexcept;
   void add_weighted(const RowBatch& chunk, const double* weights) noexcept;
   void finish_sum(double* sum, bool accumulate, double scale = 1) noexcept;
@@ -95,7 +96,7 @@ class LinearRows : public ChunkScratch {
   void scale_rows(const RowBatch& chunk, const double* weights, std::size_t stride,
                   double* out) const noexcept;
 
-  // Row i of the chunk becomes single(), until add_outer() or another use of its memory. REQUIRES:
+  // single() becomes row i of the chunk, until add_outer() or another use of its memory. REQUIRES:
   // judge().
   void expand_row(const RowBatch& chunk, std::size_t i) noexcept;
   ExpandedRow& single() noexcept { return single_; }
@@ -121,7 +122,7 @@ class LinearRows : public ChunkScratch {
   double square_weight_sum_ = 0;
   double* rows_;        // kChunk x width, transformed, intercept included
   double* scaled_;      // likewise, scratch
-  ExpandedRow single_;  // in it
+  ExpandedRow single_;  // uses its memory
 };
 
 }  // namespace windhover
