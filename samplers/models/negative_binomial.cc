@@ -49,8 +49,8 @@ double log_rest(double ratio, double x) noexcept {
 
 }  // namespace
 
-// With r = 1 / alpha the logarithms of the density cancel but for terms of order 1 / r^2: they are
-// taken together, so that nothing is lost where the counts are nearly Poisson's.
+// With r = 1 / alpha, the terms of d log p / dr cancel down to order 1 / r^2. They are combined
+// before, so that no digits are lost where the counts are nearly Poisson's.
 void NegativeBinomialLikelihood::shape_derivatives(const double* eta, const double* y,
                                                    std::size_t n, double* first,
                                                    double* second) const noexcept {

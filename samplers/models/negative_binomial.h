@@ -20,7 +20,7 @@ struct NegativeBinomialLikelihood : PlainLikelihood {
   static constexpr Response kResponse = Response::kOverdispersedCount;
   static constexpr bool kHasStart = true;
   static constexpr bool kHasShape = true;
-  static constexpr double kLargest = 300.0;  // of the linear predictor: squares stay finite
+  static constexpr double kLargest = 300.0;  // of eta: squares stay finite
 
   void set_dispersion(double alpha) noexcept { alpha_ = alpha; }
 
@@ -53,7 +53,7 @@ struct NegativeBinomialLikelihood : PlainLikelihood {
     PoissonLikelihood::start(y, n, eta);
   }
 
-  // The first and the second derivative of each row's -log p by log alpha, at fixed eta.
+  // The first and second derivative of each row's -log p by log alpha, at fixed eta.
   void shape_derivatives(const double* eta, const double* y, std::size_t n, double* first,
                          double* second) const noexcept;
   // The derivative of each row's curvature by log alpha.

@@ -18,7 +18,7 @@ OuterBundle::OuterBundle(Arena& arena, std::size_t dimension) noexcept
       weights_(arena.allocate<double>(capacity_).data()) {}
 
 void OuterBundle::reset() noexcept {
-  // Clears the padding; whoever adds rows writes the rest.
+  // Clears only the padding: whoever adds a row writes the rest.
   for (std::size_t i = 0; i < capacity_; ++i) {
     std::fill_n(rows_ + i * width_ + dimension_, width_ - dimension_, 0.0);
   }

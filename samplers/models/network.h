@@ -21,10 +21,10 @@ namespace windhover {
 
 enum class NetworkKind : std::uint8_t {
   kFeedForward,
-  // The discriminative restricted Boltzmann machine: p(y | x) in proportion to
-  // exp(b_y) prod_j (1 + exp(c_j + U_jy + w_j^T x)). theta holds for each hidden unit w_j, c_j, and
-  // U_jy of classes 1 to C - 1, then b_y of those: U_j0 and b_0 are 0, c_j and b_y take up the
-  // rest.
+  // The discriminative restricted Boltzmann machine: p(y | x) is proportional to exp(b_y) prod_j (1
+  // + exp(c_j + U_jy + w_j^T x)). theta holds w_j, c_j and U_jy of classes 1 to C - 1 for each
+  // hidden unit j, then b_y of these classes. U_j0 and b_0 are 0, which c_j and the other b_y make
+  // up for.
   kBoltzmann,
 };
 
@@ -40,8 +40,8 @@ struct NetworkShape {
   std::uint32_t dimension() const noexcept;
   // How many hidden units and outputs there are.
   std::size_t units() const noexcept;
-  // How many numbers forward() leaves: the outputs of all units, the head's included, and then of
-  // each hidden unit of a Boltzmann machine the probability to be on, for every class, up to whole
+  // How many numbers forward() leaves: the outputs of all units, the head's included. A Boltzmann
+  // machine adds for each hidden unit its probability to be on, for every class, padded to whole
   // vectors.
   std::size_t values() const noexcept;
   std::size_t outputs() const noexcept { return width[layers]; }
@@ -50,17 +50,17 @@ struct NetworkShape {
   // Draws normal weights of variance 1 / fan-in, and sets biases to 0.
   void initial(std::uint64_t seed, double* theta) const noexcept;
 
-  // `values` takes values() numbers, layer after layer; returns those of the head: the linear
+  // `values` takes values() numbers, layer after layer. Returns those of the head, the linear
   // predictors. Complexity O(dimension).
   const double* forward(const double* theta, const double* x, double* values) const noexcept;
   // gradient += weight x J^T head, J the derivative of the linear predictors that forward() left in
-  // `values`. errors[0] to errors[units() - 1] become weight x those in what comes into the units,
-  // layer after layer, x head; it takes values() numbers.
+  // `values`. errors[0] to errors[units() - 1] become weight x the derivatives of these predictors
+  // in the units' inputs, layer after layer, x head. `errors` takes values() numbers.
   void backward(const double* theta, const double* x, const double* values, const double* head,
                 double weight, double* errors, double* gradient) const noexcept;
 
-  // Unit k of layer 1, 2, ...: weight j is parameter first + j x stride, and multiplies input + j x
-  // input_stride of what forward() left, or for kFeatures feature j.
+  // Unit k of layer 1, 2, ...: its weight j is parameter first + j x stride. It multiplies number
+  // input + j x input_stride of what forward() left, or feature j for kFeatures.
   struct Unit {
     std::size_t first;
     std::size_t stride;
@@ -87,8 +87,8 @@ struct NetworkShape {
                                   double* values) const noexcept;
 };
 
-// The passes of a feed-forward network over some rows at once, as products of matrices: each weight
-// is read once for all of them. Memory of its own, about kRows x (2 features + 4 units) doubles.
+// The passes of a feed-forward network over several rows at once, as products of matrices, so that
+// each weight is read once for all of them. Memory: about kRows x (2 features + 4 units) doubles.
 class NetworkBatch {
  public:
   static constexpr std::size_t kRows = 64;
@@ -100,7 +100,7 @@ class NetworkBatch {
   // Runs rows 0 to rows - 1 forward; predictor(c, i) is then the linear predictor c of row i.
   void forward(const double* theta, std::size_t rows) noexcept;
   double predictor(std::size_t c, std::size_t i) const noexcept { return head_[c * kStride + i]; }
-  // Puts the derivative of -log p by that predictor in its place, for backward().
+  // Replaces that predictor by the derivative of -log p in it, for backward().
   void set_error(std::size_t c, std::size_t i, double error) noexcept {
     errors_[c * kStride + i] = error;
   }
@@ -108,8 +108,8 @@ class NetworkBatch {
   void backward(const double* theta, std::size_t rows, double* gradient) noexcept;
 
  private:
-  // The numbers of a unit are a row of this stride, which is no power of two: else all would fall
-  // into few sets of the cache.
+  // The numbers of a unit are a row of this stride. It is no power of two, or all would fall into
+  // few sets of the cache.
   static constexpr std::size_t kStride = kRows + 8;
 
   NetworkShape shape_;
@@ -120,26 +120,26 @@ class NetworkBatch {
   double* errors_below_ = nullptr;
 };
 
-// How many rows are summed at once into a matrix of D x D: as many as 2^20 numbers hold, but 4 to
-// 64.
+// How many rows are added at once to a D x D matrix: as many as 2^20 numbers hold, but 4 to 64.
 inline std::size_t network_bundle(std::size_t width) noexcept {
   return std::clamp<std::size_t>((std::size_t{1} << 20) / width, 4, 64);
 }
 
-// Sums J^T H J for a head of several classes, H = diag(p) - p p^T, a bundle of rows at once. With e
-// the derivative of the linear predictors in what comes into a unit, the column of its weight for
-// an input v is v J^T H e: for each row and unit a pass backward, and a product of matrices a unit.
-// That takes some D (classes + units + D / 2) multiplications a row, where outer products take D^2
-// / 2 for each class. Memory of its own a bundle x (features + values() + classes x units) doubles.
+// Sums J^T H J for a head of several classes, H = diag(p) - p p^T, a bundle of rows at once. Let e
+// be the derivative of the linear predictors in a unit's input. The matrix column of the unit's
+// weight for an input v is then v J^T H e: for each row and unit a pass backward, and for each unit
+// a product of matrices. That takes about D (classes + units + D / 2) multiplications a row; outer
+// products take D^2 / 2 for each class. Memory: a bundle x (features + values() + classes x units)
+// doubles.
 class NetworkCurvature {
  public:
   // `rows` is scratch, a bundle x width.
   NetworkCurvature(Arena& arena, const NetworkShape& shape, double* rows) noexcept;
 
-  // Whether that is less work than outer products: a pass backward is not vectorised as well.
+  // Whether that is less work than outer products, whose loops are vectorised better.
   static bool pays(const NetworkShape& shape) noexcept;
 
-  // Keeps row i of a bundle: its features, what forward() left of it, the probabilities of all
+  // Keeps row i of a bundle: its features, what forward() left, and the probabilities of all
   // classes.
   void keep(std::size_t i, const double* x, const double* values, const double* probability,
             double weight) noexcept;
@@ -148,14 +148,14 @@ class NetworkCurvature {
   void add(const double* theta, std::size_t count, double* matrix) noexcept;
 
  private:
-  // errors_of(i, c): the derivatives of linear predictor c in what comes into the units.
+  // errors_of(i, c): the derivatives of linear predictor c in the units' inputs.
   double* errors_of(std::size_t i, std::size_t c) noexcept {
     return errors_ + (i * shape_.outputs() + c) * shape_.units();
   }
   void find_errors(const double* theta, std::size_t count) noexcept;
-  // rows_ become weight x J^T H e of a unit.
+  // Fills rows_ with weight x J^T H e of a unit, a row each.
   void spread_unit(const double* theta, std::size_t count, std::size_t unit) noexcept;
-  // head_ becomes H e of a unit for row i.
+  // Fills head_ with H e of a unit for row i.
   void find_head(std::size_t i, std::size_t unit) noexcept;
 
   NetworkShape shape_;
@@ -171,8 +171,7 @@ class NetworkCurvature {
   double* scratch_ = nullptr;      // values()
 };
 
-// Sums weight x row row^T, a bundle of rows at once. Memory of its own a bundle x width doubles,
-// twice.
+// Sums weight x row row^T, a bundle of rows at once. Memory: twice a bundle x width doubles.
 class OuterBundle {
  public:
   OuterBundle(Arena& arena, std::size_t dimension) noexcept;
@@ -181,7 +180,7 @@ class OuterBundle {
   std::size_t capacity() const noexcept { return capacity_; }
   // Room for the next row.
   double* next() noexcept { return rows_ + count_ * width_; }
-  // What is written there joins the bundle; a full one goes into the matrix.
+  // Adds the row written there to the bundle; a full bundle goes into the matrix.
   void add(double weight, double* matrix) noexcept {
     weights_[count_++] = weight;
     if (count_ == capacity_) flush(matrix);
@@ -201,8 +200,8 @@ class OuterBundle {
   double* weights_;
 };
 
-// Curvature: Gauss-Newton, J^T H J a row, with J the derivative of the linear predictors and H the
-// head's Hessian in them. Memory of its own OuterBundle's and NetworkCurvature's.
+// Curvature: Gauss-Newton, J^T H J a row, J the derivative of the linear predictors and H the
+// head's Hessian in them. Memory: that of OuterBundle and NetworkCurvature.
 class NetworkModel final : public Model {
  public:
   NetworkModel(Arena& arena, const ModelConfig& config, std::string_view name,
@@ -230,13 +229,13 @@ class NetworkModel final : public Model {
                      double weight, CurvatureSums& sums) noexcept override;
 
  private:
-  // The row that was visited last.
+  // What visit() leaves of the last row.
   struct Visited {
     double loss = 0;    // -log p
     double square = 0;  // squared residual
     double* x;
     double* values;       // as forward() leaves them
-    double* errors;       // likewise: derivatives in what comes into a unit
+    double* errors;       // likewise: derivatives in the units' inputs
     double* head;         // outputs: derivatives of the loss in the linear predictors
     double* probability;  // classes
   };
@@ -246,7 +245,7 @@ class NetworkModel final : public Model {
   void backward(const double* theta, const double* head, double weight, double* gradient) noexcept {
     shape_.backward(theta, row_.x, row_.values, head, weight, row_.errors, gradient);
   }
-  // Sets the head for a target and the linear predictors, as visit() leaves it.
+  // Sets the head from a target and the linear predictors, as visit() leaves it.
   void set_head(double y, const double* eta) noexcept;
   // matrix += weight x (J^T head)(J^T head)^T, once the bundle is flushed.
   void add_outer(const double* theta, const double* head, double weight, double* matrix) noexcept;

@@ -19,8 +19,8 @@ NetworkCurvature::NetworkCurvature(Arena& arena, const NetworkShape& shape, doub
 }
 
 bool NetworkCurvature::pays(const NetworkShape& shape) noexcept {
-  // What a pass backward costs, in multiplications of an outer product, where both ways take as
-  // long: 36 to 46 were measured.
+  // The multiplications of an outer product that take as long as a pass backward does for a unit:
+  // 36 to 46 were measured.
   constexpr std::size_t kPassBackward = 48;
   const std::size_t classes = shape.outputs() + 1;
   return classes > 2 && classes * shape.dimension() > kPassBackward * shape.units();
@@ -81,8 +81,8 @@ void NetworkCurvature::spread_unit(const double* theta, std::size_t count,
   }
 }
 
-// Works relative to the likeliest class, whose probability may round to 1: what p leaves to the
-// others is still known then, and the sum stays positive semi-definite.
+// Computes relative to the likeliest class. Its probability may round to 1, but what it leaves to
+// the others is still known, and the sum stays positive semi-definite.
 void NetworkCurvature::find_head(std::size_t i, std::size_t unit) noexcept {
   const std::size_t classes = shape_.outputs() + 1;
   const double* p = probability_ + i * classes;

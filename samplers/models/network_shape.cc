@@ -121,8 +121,8 @@ void NetworkShape::initial(std::uint64_t seed, double* theta) const noexcept {
   }
 }
 
-// log(1 + e^x) = max(x, 0) - log p, p from 1/2 to 1 being the likelier state: the logarithm of a
-// product of some is taken once.
+// log(1 + e^x) = max(x, 0) - log p, with p >= 1/2 the probability of the likelier state. One
+// logarithm is taken of the product of several p.
 const double* NetworkShape::forward_boltzmann(const double* theta, const double* x,
                                               double* values) const noexcept {
   double* eta = values + width[1];

@@ -1,4 +1,4 @@
-// What one row of a generalized linear model tells against a Gaussian posterior's prediction of it.
+// How badly a Gaussian posterior predicts one row of a generalized linear model.
 #ifndef WINDHOVER_SAMPLERS_MODELS_PREDICTIVE_LOSS_H_
 #define WINDHOVER_SAMPLERS_MODELS_PREDICTIVE_LOSS_H_
 
@@ -11,7 +11,7 @@
 
 namespace windhover {
 
-// -log p of one row with its linear predictor at eta, dispersion 1, up to a constant.
+// -log p of one row with its linear predictor at eta, at dispersion 1, up to a constant.
 template <class Likelihood>
 double loss_of_row(const Likelihood& likelihood, const RowAtMode& row, double eta) noexcept {
   if constexpr (Likelihood::kHasTrials) {
@@ -21,11 +21,11 @@ double loss_of_row(const Likelihood& likelihood, const RowAtMode& row, double et
   }
 }
 
-// -log of the mean likelihood where the linear predictor is normal, of this variance: see
-// Model::predictive_losses(). `scale` is that of y. Except for a normal y it is by Gauss and
-// Hermite's rule of five points, exact to the ninth power: good where the row tells less of its
-// predictor than is known, as rows like those before do; a row that tells far more falls between
-// the points.
+// -log of the mean likelihood where the linear predictor is normal with this variance: see
+// Model::predictive_losses(). `scale` is that of y. Unless y is normal it is computed by the
+// five-point Gauss-Hermite rule, exact for polynomials up to degree 9. The rule is good where the
+// row says less of its predictor than is known, as rows like those before do; the likelihood of a
+// row that says far more falls between the points.
 template <class Likelihood>
 double predictive_loss(const Likelihood& likelihood, const RowAtMode& row, double variance,
                        double scale, double divisor) noexcept {

@@ -9,8 +9,9 @@
 
 namespace windhover {
 
-// Sums over rows that belong to one block, or to two. A block is one coefficient a column: the
-// features, then the intercept. Memory of its own a matrix of one block. One thread.
+// Sums over rows that go into one block of a vector, or into a pair of blocks of a matrix. A block
+// is one coefficient a column: the features, then the intercept. Memory: a matrix of one block. One
+// thread.
 class PredictorBlocks {
  public:
   PredictorBlocks(Arena& arena, const ModelConfig& config, std::size_t blocks) noexcept;
@@ -20,11 +21,11 @@ class PredictorBlocks {
   std::size_t columns() const noexcept { return columns_; }
   std::size_t dimension() const noexcept { return blocks_ * columns_; }
 
-  // Block `block` of sum += scale x sum_i weights[i] x_i.
+  // sum += scale x sum_i weights[i] x_i, in block `block`.
   void add_vector(const RowBatch& chunk, const double* weights, std::size_t block, double* sum,
                   double scale = 1) noexcept;
-  // Block (a, b), a >= b, of the dimension x dimension sum += sum_i weights[i] x_i x_i^T, its lower
-  // triangle where a = b.
+  // The same for block (a, b), a >= b, of a dimension x dimension matrix: sum += sum_i weights[i]
+  // x_i x_i^T, only its lower triangle where a = b.
   void add_outer(const RowBatch& chunk, const double* weights, std::size_t a, std::size_t b,
                  double* matrix) noexcept;
   // The diagonal of that triangle for one block: squares += sum_i weights[i] x_ij^2.
@@ -33,7 +34,7 @@ class PredictorBlocks {
   // leverage[i] = x_i^T P_ab x_i, a >= b, for the chunk that add_outer() was given last.
   void leverages(const RowBatch& chunk, const double* covariance, std::size_t a, std::size_t b,
                  double* leverage) noexcept;
-  // Adds what the rows of the chunk count as, times `weight`, to the two sums of weights.
+  // Adds the weights of the chunk's rows, times `weight`, to the two sums of weights.
   void add_row_weights(const RowBatch& chunk, double weight, CurvatureSums& sums) const noexcept;
   // The weight of row i of the chunk that LinearRows::load_row_weights() was given last; 1 without
   // weights.

@@ -13,13 +13,12 @@ enum class Response : std::uint8_t {
   kCount,        // y is 0, 1, 2, ...; the linear predictor is the log of its mean
   kStudent,      // y real, squared scale = dispersion
   kCategorical,  // y is the number of a class, from 0
-  // y is 0, 1, 2, ... of mean mu, the exponential of the linear predictor, and variance mu + alpha
-  // mu^2: negative binomial
+  // y is 0, 1, 2, ..., negative binomial: its mean mu is the exponential of the linear predictor,
+  // its variance mu + alpha mu^2
   kOverdispersedCount,
   kLogNormal,  // y > 0, log y real, its variance = dispersion
-  kBinomial,   // y is 0, 1, ... n, with n the row's trials
-  // y is 0, 1, 2, ...: 0 with a probability pi, otherwise Poisson, of a mean whose log is the
-  // linear predictor
+  kBinomial,   // y is 0, 1, ..., n, with n the row's trials
+  // y is 0 with a probability pi, otherwise Poisson with a mean whose log is the linear predictor
   kZeroInflatedCount,
   kHeteroscedastic,  // y real, the logarithm of its variance linear in x
 };
@@ -54,9 +53,8 @@ constexpr bool predicts_logarithm(Response response) {
   return is_count(response) || response == Response::kLogNormal;
 }
 
-// Whether this response can have this y, with so many classes for kCategorical. A number may be
-// anything: whether it is finite, and not too large, is checked elsewhere; so is whether a binomial
-// y is more than its row's trials.
+// Whether this response can have this y, with `classes` classes for kCategorical. Others check that
+// a number is finite and not too large, and that a binomial y is at most its row's trials.
 inline bool in_domain(Response response, std::uint32_t classes, double y) {
   constexpr double kLargestCount = 0x1.0p53;  // integers are exact up to here
   switch (response) {
@@ -76,7 +74,7 @@ inline bool in_domain(Response response, std::uint32_t classes, double y) {
   }
 }
 
-// y as dispersion, shift and scale of a target describe it: log y with kLogNormal, otherwise y.
+// y on the scale that a target's dispersion, shift and scale refer to: log y with kLogNormal.
 inline double working_target(Response response, double y) {
   return response == Response::kLogNormal ? std::log(y) : y;
 }
@@ -85,19 +83,19 @@ inline bool has_classes(Response response) {
   return response == Response::kBernoulli || response == Response::kCategorical;
 }
 
-// Whether the likelihood has a shape, a positive number that is learned and that nothing is divided
-// by: an overdispersion alpha, or the odds pi / (1 - pi) of a structural zero.
+// Whether the likelihood has a learned shape, a positive number that does not divide -log p: an
+// overdispersion alpha, or the odds pi / (1 - pi) of a structural zero.
 inline bool has_shape(Response response) {
   return response == Response::kOverdispersedCount || response == Response::kZeroInflatedCount;
 }
 
-// Whether rows say the same thing of the shape and of theta: the expectation over y of the mixed
-// second derivative is not 0, as it is of an overdispersion (Cox and Reid 1987: orthogonal).
+// Whether the expected mixed second derivative by the shape and theta is not 0. It is 0 for an
+// overdispersion (orthogonal: Cox and Reid 1987).
 constexpr bool shape_crosses(Response response) { return response == Response::kZeroInflatedCount; }
 
-// Whether Model::row_distances() says how far off a y is. It says nothing for classes, and nothing
-// that would matter for Student's t; and an overdispersion, or a variance that depends on x, is
-// what makes room for a y however far off.
+// Whether Model::row_distances() says how far off a y is. It does not for classes, nor for
+// Student's t, where it would not matter; an overdispersion or a variance that depends on x makes
+// room for any y.
 constexpr bool tells_distance(Response response) {
   return is_normal(response) || response == Response::kCount || response == Response::kBinomial;
 }

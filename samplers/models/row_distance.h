@@ -1,9 +1,9 @@
 // How far one row of a generalized linear model is from what a Gaussian posterior expects of it.
 //
 // For a normal y the squared distance in noise is r^2 / sigma^2, the predictive one r^2 / (sigma^2
-// + x^T P x). Elsewhere the first is the deviance (McCullagh and Nelder 1989, section 2.3), of
-// which exp(-deviance / 2) bounds the probability of a y as far off or farther on the same side
-// (Chernoff), as it does the normal one's.
+// + x^T P x). Otherwise the distance in noise is the deviance (McCullagh and Nelder 1989, section
+// 2.3). exp(-deviance / 2) bounds the probability of a y as far off or farther on the same side
+// (Chernoff), as it does for a normal y.
 #ifndef WINDHOVER_SAMPLERS_MODELS_ROW_DISTANCE_H_
 #define WINDHOVER_SAMPLERS_MODELS_ROW_DISTANCE_H_
 
@@ -23,7 +23,7 @@ inline double scaled_log_ratio(double y, double log_scale) noexcept {
 // The deviance of one row with its linear predictor at eta; never below 0.
 inline double deviance(const PoissonLikelihood& likelihood, const RowAtMode& row,
                        double eta) noexcept {
-  // Twice what the loss is above its least, which also holds beyond kLargest.
+  // Twice what the loss lies above its least value, which also holds beyond kLargest.
   const double least = row.y - scaled_log_ratio(row.y, 0);
   return std::max(0.0, 2 * (likelihood.loss(&eta, &row.y, 1) - least));
 }
@@ -35,8 +35,8 @@ inline double deviance(const BinomialLogitLikelihood& likelihood, const RowAtMod
   return std::max(0.0, 2 * (likelihood.loss(&eta, &row.y, &row.trials, 1) - least));
 }
 
-// `x` is the row expanded where the distance is more than the judge's least: call expand(), which
-// gives x^T P x. `scale` is that of y.
+// `scale` is that of y. expand() expands the row and returns x^T P x; it is called only where the
+// distance is more than the judge's least.
 template <class Likelihood, class Expand>
 RowDistance row_distance(const Likelihood& likelihood, const RowAtMode& row, double scale,
                          const DistanceJudge& judge, Expand&& expand) noexcept {

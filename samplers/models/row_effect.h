@@ -19,7 +19,8 @@ struct RowAtMode {
   double trials = 1;  // that y is of, of a binomial model
 };
 
-// The first derivative of -log p by eta there; the other function gives the second.
+// The first derivative of -log p in the linear predictor, at eta; the next function gives the
+// second.
 template <class Likelihood>
 double derivative_of_row(const Likelihood& likelihood, const RowAtMode& row, double eta) noexcept {
   double residual = 0;
@@ -42,9 +43,9 @@ double curvature_of_row(const Likelihood& likelihood, const RowAtMode& row, doub
   return curvature;
 }
 
-// Finds where the sum of the row's loss and slope / 2 (eta - before)^2 is least, by bisection
-// between where it was before and where its first derivative alone leads. The loss is convex, so
-// that this only falls on the way.
+// The minimum of the row's loss plus slope / 2 (eta - row.eta)^2, by bisection between row.eta and
+// where the loss's first derivative alone would lead. The loss is convex, so its sum with the
+// parabola only falls up to the minimum.
 template <class Likelihood>
 double mode_of_row(const Likelihood& likelihood, const RowAtMode& row, double slope) noexcept {
   double near = row.eta;
@@ -67,7 +68,7 @@ RowEffect row_effect(const Likelihood& likelihood, const RowAtMode& row, double 
   const double pull = row.residual / (scale * judge.divisor);
   const double distance = (row.y - row.eta) / scale;
   const double most = x.largest_variance();
-  // A convex loss moves its row no further than its parabola with no curvature would.
+  // With a convex loss a row moves no further than with a loss of no curvature.
   const bool moves = most * pull * pull > judge.least_moved;
   const double curved = kLogarithm ? std::max(row.curvature, 1.0) : row.curvature;
   const bool informs = most * curved > judge.least_information * judge.divisor;

@@ -31,7 +31,7 @@ void SoftmaxModel::load_predictors(const RowBatch& chunk, const double* theta) n
 }
 
 double SoftmaxModel::classify_row(std::size_t i) noexcept {
-  double largest = 0;  // the reference's predictor
+  double largest = 0;  // class 0's linear predictor
   for (std::size_t c = 0; c < outputs_; ++c) largest = std::max(largest, probability(c)[i]);
   const auto y = static_cast<std::size_t>(rows_.targets[i]);
   const double chosen = y == 0 ? 0.0 : probability(y - 1)[i];
@@ -161,9 +161,9 @@ void SoftmaxModel::add_curvature(const RowBatch& batch, const double* anchor,
   sums.rows += weight * static_cast<double>(batch.count);
 }
 
-// The third derivative in the linear predictors is the third cumulant of the class indicator e.
-// With M_bc = x^T P_bc x and q_k = (e_k - p)^T M (e_k - p):  sum_bc kappa_abc M_bc = p_a (q_a - E
-// q).
+// The third derivative in the linear predictors is kappa, the third cumulant of the class indicator
+// e. With M_bc = x^T P_bc x and q_k = (e_k - p)^T M (e_k - p),
+//   sum_bc kappa_abc M_bc = p_a (q_a - E q).
 void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, double weight,
                              double* third) noexcept {
   std::size_t pair = 0;
@@ -179,7 +179,7 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
       const std::size_t high = std::max(a, b);
       return leverages_[(high * (high + 1) / 2 + std::min(a, b)) * kChunk + i];
     };
-    double quadratic = 0;  // p^T M p, which is q of the reference
+    double quadratic = 0;  // p^T M p, which is q of class 0
     double diagonal = 0;
     for (std::size_t a = 0; a < outputs_; ++a) {
       product[a] = 0;
@@ -199,7 +199,7 @@ void SoftmaxModel::add_third(const RowBatch& chunk, const double* covariance, do
     blocks_.add_vector(chunk, leverages_ + a * kChunk, a, third);
 }
 
-// Each class's log-odds against the reference are shrunk by what is not known of them.
+// Each class's log-odds against class 0 are shrunk by their uncertainty.
 void SoftmaxModel::predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
                                      double* losses) noexcept {
   constexpr double kShrinkage = std::numbers::pi / 8;

@@ -1,9 +1,9 @@
 // Softmax regression: one of C classes, over dense or sparse rows.
 //
 // theta holds C - 1 blocks of one coefficient a column (features, then the intercept), for classes
-// 1 to C - 1; class 0 is the reference, its linear predictor is 0. So a coefficient is the change
-// of the log-odds against class 0, every direction of theta means something, and with two classes
-// the model is the logistic one.
+// 1 to C - 1. Class 0 is the reference, whose linear predictor is 0. So a coefficient is a change
+// of the log-odds against class 0, no direction of theta is redundant, and with two classes the
+// model is the logistic one.
 #ifndef WINDHOVER_SAMPLERS_MODELS_SOFTMAX_H_
 #define WINDHOVER_SAMPLERS_MODELS_SOFTMAX_H_
 
@@ -15,8 +15,8 @@
 
 namespace windhover {
 
-// Curvature: the Hessian, (diag(p) - p p^T) x x^T for each pair of blocks. Memory of its own about
-// (C^2 / 2 + 2 C) chunks of rows and two matrices of one block.
+// Curvature: the Hessian, (diag(p) - p p^T) x x^T for each pair of blocks. Memory: about (C^2 / 2 +
+// 2 C) chunks of rows, and two matrices of one block.
 class SoftmaxModel final : public Model {
  public:
   static constexpr std::string_view kName = "softmax";
@@ -48,7 +48,7 @@ class SoftmaxModel final : public Model {
 
   void predictive_losses(const RowBatch& batch, const PredictiveJudge& judge,
                          double* losses) noexcept override;
-  // Says of each row only `doubt` and `known`, those of the class whose log-odds are most in doubt.
+  // Sets only `doubt` and `known`, those of the class whose log-odds are most uncertain.
   bool row_effects(const RowBatch& batch, const RowJudge& judge,
                    RowEffect* effects) noexcept override;
 
@@ -62,7 +62,7 @@ class SoftmaxModel final : public Model {
   double classify_row(std::size_t i) noexcept;
   // Loads and classifies all rows of the chunk; returns the sum.
   double classify(const RowBatch& chunk, const double* theta) noexcept;
-  // Turns probabilities into p - [y = class], times the row's weight.
+  // Replaces probabilities by (p - [y = class]) times the row's weight.
   void subtract_targets(std::size_t rows) noexcept;
   void add_third(const RowBatch& chunk, const double* covariance, double weight,
                  double* third) noexcept;

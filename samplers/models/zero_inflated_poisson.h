@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// y is 0 with probability pi, a structural zero, otherwise Poisson of mean mu = exp(eta) (Lambert
-// 1992, with the same pi for every row). What set_dispersion() is told are the odds phi = pi / (1 -
-// pi). Where y = 0, -log p = -log(phi + exp(-mu)) is not convex in eta: it levels off where the
-// zero is taken for a structural one. So the curvature is the Fisher information.
+// y is 0 with probability pi, a structural zero, otherwise Poisson with mean mu = exp(eta) (Lambert
+// 1992, with the same pi for every row). set_dispersion() is given the odds phi = pi / (1 - pi).
+// Where y = 0, -log p = -log(phi + exp(-mu)), but for a constant, is not convex in eta: it levels
+// off where the zero looks structural. So the curvature is the Fisher information.
 struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
   using PlainLikelihood::PlainLikelihood;
   static constexpr std::string_view kName = "zero-inflated-poisson";
@@ -41,7 +41,7 @@ struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
     for (std::size_t i = 0; i < n; ++i) {
       const Zero z = zero(eta[i]);
       curvature[i] = z.mu * (1 - z.structural * z.mu * z.none) / (1 + odds_);
-      // `third` is that of -log p itself.
+      // `third` is the third derivative of -log p, not one of its expectation.
       const double both = z.structural * z.counted;
       third[i] =
           y[i] > 0 ? z.mu : z.mu * (z.counted - both * z.mu * (3 + (1 - 2 * z.structural) * z.mu));
@@ -92,7 +92,7 @@ struct ZeroInflatedPoissonLikelihood : PlainLikelihood {
   }
 
  private:
-  // A row of y = 0: how probable it is that it is a structural zero, and that it was counted.
+  // A row with y = 0: the probabilities that it is a structural zero, and that it was counted.
   struct Zero {
     double mu;
     double none;  // exp(-mu)
