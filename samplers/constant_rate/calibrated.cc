@@ -22,8 +22,8 @@ double Calibrated::noise_to_inject(double tau, const Estimates& e,
 
 Status Calibrated::refresh(const Estimates& e) noexcept {
   const double tau = noise_to_inject(injected_noise_, e, preconditioner_);
-  // H and its noise are replaced together or not at all: alone each would have another law. C adds
-  // a positive semi-definite matrix, so that what passes here seldom fails below.
+  // H and its noise are replaced together or not at all, because either alone has another law. C
+  // adds a positive semi-definite matrix, so what passes here seldom fails below.
   if (tau > 0 && !preconditioner_.is_positive_definite(e.curvature, e.interlude)) {
     return Status::kNotPositiveDefinite;
   }
@@ -31,7 +31,7 @@ Status Calibrated::refresh(const Estimates& e) noexcept {
           preconditioner_.scratch(), e.interlude);
   const Status status = preconditioner_.set_inverse(preconditioner_.scratch(), 2.0, e.interlude);
   if (!ok(status)) return status;
-  // The relaxation is about n / S moves times half of C over A in the worst direction.
+  // The relaxation is about n / S moves, times half of the largest ratio of C to A over directions.
   relaxation_ = preconditioner_.relaxation(e.curvature, e.interlude);
   return preconditioner_.set_noise(e.curvature, std::sqrt(tau / e.n), e.interlude);
 }

@@ -2,12 +2,13 @@
 //
 //   H = 2 [(1 + tau) A + (n/S) C]^-1, and noise of covariance (tau / n) A added to the gradient.
 //
-// The stationary covariance is A^-1 / n exactly, for every A and C: put Sigma = A^-1 / n into
-// Sigma = (I - HA) Sigma (I - AH) + H (C/S + tau A / n) H. eig(HA) <= 2 / (1 + tau), so a direction
-// without gradient noise (a category never seen, a collinear column) relaxes and keeps its prior
-// spread. Where minibatches bring that much noise into every direction, (n/S) C > tau A, none is
-// injected: the same law and the same bound on H A, up to a fraction tau / (n/S) sooner, and two
-// thirds of a step's work. tau = injected_noise; 0 is the bare optimum.
+// The stationary covariance is A^-1 / n exactly, for every A and C: Sigma = A^-1 / n solves Sigma =
+// (I - HA) Sigma (I - AH) + H (C/S + tau A / n) H. The eigenvalues of HA are at most 2 / (1 + tau),
+// so a direction without gradient noise (a category never seen, a collinear column) relaxes and
+// keeps its prior spread. Where the minibatches alone bring that much noise in every direction,
+// (n/S) C > tau A, none is injected. The law and the bound on HA are the same, chains relax sooner
+// by up to a fraction tau / (n/S), and a step takes two thirds of the work. tau = injected_noise; 0
+// is the bare optimum, H = 2 [A + (n/S) C]^-1.
 #ifndef WINDHOVER_SAMPLERS_CONSTANT_RATE_CALIBRATED_H_
 #define WINDHOVER_SAMPLERS_CONSTANT_RATE_CALIBRATED_H_
 

@@ -49,10 +49,10 @@ Status FullConstantSgd::refresh(const Estimates& e) noexcept {
     combine(1.0, e.noise_covariance, curvature, e.curvature, e.dimension, sum, e.interlude);
     return sum;
   };
-  // eig(HA) < 2 if and only if C - (S/n) A is positive definite. Whether C itself is cannot be told
-  // when it is singular up to rounding.
+  // The eigenvalues of HA are below 2 if and only if C - (S/n) A is positive definite. C itself
+  // cannot be tested: where it is singular up to rounding, it may pass or fail.
   const bool stable = preconditioner_.is_positive_definite(metric(-ratio), e.interlude);
-  // With twice that much of A a direction without noise goes to the mode in one step; with once it
+  // With 2 (S/n) A added, a direction without noise goes to the mode in one step; with (S/n) A it
   // would be thrown from side to side for ever.
   const Status status =
       preconditioner_.set_inverse(metric(stable ? 0.0 : 2.0 * ratio), 2.0 * ratio, e.interlude);

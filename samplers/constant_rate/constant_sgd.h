@@ -1,9 +1,9 @@
 // Constant-rate SGD as approximate Bayesian inference: Mandt, Hoffman and Blei 2017.
 //
-// theta <- theta - H g, with H chosen so that the stationary law is the posterior, as far as its
-// shape allows. Where a direction has (almost) no gradient noise the printed rates are unstable, so
-// each is kept below what the curvature allows: a longer one is cut so that the largest eigenvalue
-// of HA is 1.
+// theta <- theta - H g, with H chosen so that the stationary law is as near to the posterior as H's
+// shape allows. The published rates are unstable in a direction with (almost) no gradient noise, so
+// each is kept below what the curvature allows: a larger H is scaled down until the largest
+// eigenvalue of HA is 1.
 #ifndef WINDHOVER_SAMPLERS_CONSTANT_RATE_CONSTANT_SGD_H_
 #define WINDHOVER_SAMPLERS_CONSTANT_RATE_CONSTANT_SGD_H_
 
@@ -34,7 +34,7 @@ class ScalarConstantSgd {
   DiagonalPreconditioner preconditioner_;
 };
 
-// H_kk = 2 S / (n C_kk) (Corollary 3; minimises an upper bound of the KL, not the KL).
+// H_kk = 2 S / (n C_kk) (Corollary 3). It minimises an upper bound of the KL, not the KL.
 class DiagonalConstantSgd {
  public:
   static constexpr std::string_view kName = "sgd-d";
@@ -56,8 +56,8 @@ class DiagonalConstantSgd {
   DiagonalPreconditioner preconditioner_;
 };
 
-// H = (2 S / n) C^-1 (Theorem 2). Exact in continuous time; in discrete time its variance is too
-// large by about S/n A C^-1. Where that is unstable, C gets 2 (S/n) A added.
+// H = (2 S / n) C^-1 (Theorem 2). Exact in continuous time; in discrete time the variance is too
+// large by about (S/n) A C^-1 of itself. Where the move is unstable, 2 (S/n) A is added to C.
 class FullConstantSgd {
  public:
   static constexpr std::string_view kName = "sgd-f";

@@ -2,10 +2,10 @@
 // Algorithm 1. An iterate moves by plain SGD at a constant rate; a draw is the mean of a window of
 // T = n / S successive iterates, and stands until the next window is complete.
 //
-// Where A = C and T >> 1 / (rate x eigenvalue of A), windows have the covariance A^-1 / n up to
-// (S / (rate n^2)) U Lambda^-2 (exp(-rate n Lambda / S) - I) U^T (eq. 34, A = U Lambda U^T): weakly
-// determined directions come out too narrow. Where the model does not hold it is the sandwich
-// A^-1 C A^-1 / n, not the posterior.
+// Where A = C and T >> 1 / (rate x eigenvalue of A), the means of windows have the covariance A^-1
+// / n plus (S / (rate n^2)) U Lambda^-2 (exp(-rate n Lambda / S) - I) U^T, with A = U Lambda U^T
+// (eq. 34): weakly determined directions come out too narrow. Where the model does not hold, the
+// law is the sandwich A^-1 C A^-1 / n, not the posterior.
 #ifndef WINDHOVER_SAMPLERS_CONSTANT_RATE_ITERATE_AVERAGING_H_
 #define WINDHOVER_SAMPLERS_CONSTANT_RATE_ITERATE_AVERAGING_H_
 
@@ -27,8 +27,8 @@ class IterateAveraging {
     return 2 * std::size_t{dimension} + 1;
   }
   void start(Chain& chain, Rng& rng) const noexcept;  // a new window, from theta
-  // step_size, or one over the largest eigenvalue of A when that is 0. A rate that A makes unstable
-  // is refused.
+  // Takes step_size as the rate, or one over the largest eigenvalue of A when it is 0. A rate that
+  // is unstable with A is refused.
   Status refresh(const Estimates& estimates) noexcept;
   Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept;
 

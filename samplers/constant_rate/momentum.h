@@ -5,13 +5,12 @@
 //   noise of covariance (tau / n) A.
 //
 // The stationary covariance of theta is A^-1 / n exactly, for every A and C, whether they commute
-// or not. Put it into the joint law: with Sigma = A^-1 / n, V = Cov v and K = C/S + tau A / n,
-// stationarity of theta asks for Cov(theta, v) + Cov(v, theta) = V after a move, and the rest
-// becomes
+// or not. To see this put Sigma = A^-1 / n, V = Cov v and K = C/S + tau A / n into the joint law.
+// Stationarity of theta asks for Cov(theta, v) + Cov(v, theta) = V after a move. The rest becomes
 //   2 (1 - beta) H^-1 / n = (1 - beta) / (1 + beta) A / n + K,
-// of which H above is the solution. beta = 0 is samplers/constant_rate/calibrated.h. eig(HA) stays
-// below 2 (1 + beta), where it would be unstable; tau, which is injected_noise or 0, keeps
-// directions without gradient noise alive, as there. beta = momentum.
+// which H above solves. beta = momentum; beta = 0 is samplers/constant_rate/calibrated.h. The
+// eigenvalues of HA stay below 2 (1 + beta), where the move becomes unstable. As there, tau is
+// injected_noise or 0, and keeps directions without gradient noise alive.
 #ifndef WINDHOVER_SAMPLERS_CONSTANT_RATE_MOMENTUM_H_
 #define WINDHOVER_SAMPLERS_CONSTANT_RATE_MOMENTUM_H_
 
@@ -41,7 +40,8 @@ class Momentum {
     preconditioner_.apply_law(vector, noise, room);
   }
   double momentum() const noexcept { return momentum_; }
-  // The velocity's relaxation, beside the n / S that every sampler is taken to need.
+  // Moves in which a chain forgets: the slowest direction's (1 - beta) / eig(HA), plus 2 / (1 -
+  // beta).
   double relaxation() const noexcept { return relaxation_; }
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(relaxation_);

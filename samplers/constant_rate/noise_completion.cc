@@ -33,8 +33,8 @@ Status NoiseCompletion::complete(const Estimates& e) noexcept {
   metric += (e.n / e.minibatch_size) * ConstMatrixMap(e.noise_covariance, d, d);
   double scale = given_step_size_;
   if (scale == 0) {
-    // The largest rate has the eigenvalue 2 in H (A + (n/S) C). Power iteration comes from below,
-    // and noise that is nearly singular in a direction is no safeguard there.
+    // The largest rate gives H (A + (n/S) C) the eigenvalue 2. Power iteration finds it from below,
+    // and noise that is nearly singular in a direction is no safeguard, hence the margin.
     constexpr double kMargin = 0.9;
     const double* shape = shape_;
     scale =

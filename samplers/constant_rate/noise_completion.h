@@ -1,12 +1,12 @@
 // SGD at any stable scalar or diagonal rate, with the posterior as its stationary law: the noise
 // that the minibatches lack is injected.
 //
-//   H given, and noise of covariance E = (2/n) H^-1 - A/n - C/S added to the gradient.
+//   H is given, and noise of covariance E = (2/n) H^-1 - A/n - C/S is added to the gradient.
 //
-// The law theta <- theta - H (gradient + noise) keeps Sigma = A^-1 / n if and only if
-// H E H = 2 H/n - H (A/n + C/S) H, which is positive semi-definite if and only if
-// H <= 2 [A + (n/S) C]^-1: the minibatches alone must not make too much noise. The rates then say
-// how fast a chain moves, and no longer how wide it spreads.
+// theta <- theta - H (gradient + noise) keeps the covariance A^-1 / n if and only if H E H = 2 H/n
+// - H (A/n + C/S) H. This is positive semi-definite if and only if H <= 2 [A + (n/S) C]^-1: the
+// minibatches alone must not make too much noise. The rates then decide how fast a chain moves, and
+// no longer how wide it spreads.
 //
 // step_size scales the rates; 0 takes nine tenths of the largest that passes. A larger one is
 // refused at refresh(), never cut.
@@ -18,7 +18,7 @@
 
 namespace windhover {
 
-// What both have in common. H = step_size x diag(shape).
+// What the scalar and the diagonal sampler share. H = step_size x diag(shape).
 class NoiseCompletion {
  public:
   static Result<bool> check(const SamplerConfig& config) noexcept;
@@ -36,7 +36,7 @@ class NoiseCompletion {
  protected:
   ~NoiseCompletion() = default;
   double* shape() noexcept { return shape_; }
-  // Takes what is in shape(). Complexity O(D^3).
+  // Computes H and the noise from shape(). Complexity O(D^3).
   Status complete(const Estimates& estimates) noexcept;
 
  private:

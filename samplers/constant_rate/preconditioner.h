@@ -13,9 +13,9 @@
 
 namespace windhover {
 
-// The largest eigenvalue of HA for symmetric positive definite H and A, by power iteration: from
-// below, seldom by more than a few per cent. apply(b, d): b <- H b. `vector` and `image` hold D
-// doubles of scratch. Complexity 200 (D^2 + apply).
+// The largest eigenvalue of HA for symmetric positive definite H and A, by power iteration: never
+// too large, seldom too small by more than a few per cent. apply(b, d): b <- H b. `vector` and
+// `image` hold D doubles of scratch. Complexity 200 (D^2 + apply).
 template <class Apply>
 double largest_rate(const double* curvature, Eigen::Index d, double* vector, double* image,
                     Apply&& apply) noexcept {
@@ -34,7 +34,8 @@ double largest_rate(const double* curvature, Eigen::Index d, double* vector, dou
   return eigenvalue;
 }
 
-// A largest rate above this is cut to 1: stability ends at 2, and power iteration comes from below.
+// A largest eigenvalue of HA above this is scaled to 1: stability ends at 2, and power iteration
+// stays below.
 inline constexpr double kLargestRate = 1.9;
 
 // H = diag(step) and noise of covariance diag(deviation^2) added to the gradient. O(D) a step.
@@ -44,9 +45,9 @@ class DiagonalPreconditioner {
 
   double* step_size() noexcept { return step_size_; }
   double* noise_deviation() noexcept { return noise_deviation_; }
-  // Call after writing the two. Scales the step down when an eigenvalue of HA reaches 2: little
-  // gradient noise asks for long steps, and correlated directions add theirs up. The injected noise
-  // is scaled up alike, as it belongs to the metric that H is the inverse of. Complexity that of
+  // Call after writing the two. Scales the step down where an eigenvalue of HA is near 2, because
+  // little gradient noise asks for long steps, and correlated directions add theirs up. Scales the
+  // injected noise up alike, because its covariance belongs to H^-1. Complexity that of
   // slowest_rate().
   void finish(const double* curvature) noexcept;
   // Moves in which the slowest direction forgets.
@@ -72,13 +73,14 @@ class DiagonalPreconditioner {
   double* work_;  // 4 D
 };
 
-// H full and symmetric, noise of any covariance. O(D^2) a step; refresh O(D^3), during which chains
-// may move by the H and the noise of before: each is replaced as a whole.
+// H full and symmetric, noise of any covariance. O(D^2) a step. A refresh is O(D^3); meanwhile
+// chains may move by the old H and noise, because each is replaced as a whole.
 class FullPreconditioner {
  public:
   FullPreconditioner(Arena& arena, std::uint32_t dimension) noexcept;
 
-  // H = scale x matrix^-1. Reads the lower triangle. Keeps the old H when that fails.
+  // H = scale x matrix^-1, from the lower triangle. Keeps the old H when the matrix is not positive
+  // definite.
   Status set_inverse(const double* matrix, double scale, Interlude* interlude = nullptr) noexcept;
   // Noise of covariance scale^2 x matrix; 0: none. Keeps the old noise when that fails.
   Status set_noise(const double* matrix, double scale, Interlude* interlude = nullptr) noexcept;
@@ -92,8 +94,8 @@ class FullPreconditioner {
     return ok(factor_.compute(matrix, interlude));
   }
 
-  // The largest eigenvalue of A^-1 matrix, A being what set_inverse, set_noise or
-  // is_positive_definite was last given with success. O(D^2) an iteration.
+  // The largest eigenvalue of A^-1 matrix, where A is what set_inverse, set_noise or
+  // is_positive_definite last took with success. O(D^2) an iteration.
   double largest_ratio(const double* matrix) noexcept;
 
   // target <- target - H (gradient at the chain + noise)
@@ -105,10 +107,10 @@ class FullPreconditioner {
   // In how many moves the slowest direction forgets. Complexity that of slowest_rate().
   double relaxation(const double* curvature, Interlude* interlude = nullptr) noexcept;
 
-  // D x D scratch, free between calls; it lies elsewhere after each call that sets something.
+  // D x D scratch, free between calls. Each call that sets something moves it elsewhere.
   double* scratch() noexcept { return scratch_; }
   double* work() noexcept { return work_; }  // 6 D, likewise
-  // The factor is used only within a refresh.
+  // Leaves out the factor, which is used only within a refresh.
   void visit_state(StateVisitor& visitor) noexcept {
     const std::size_t numbers = std::size_t{dimension_} * dimension_;
     visitor.values(noisy_, rooted_, scale_, noise_scale_);
@@ -120,9 +122,9 @@ class FullPreconditioner {
   std::uint32_t dimension_;
   bool noisy_ = false;
   bool rooted_ = false;     // set by set_inverse_and_noise()
-  double scale_ = 0;        // then, and
-  double noise_scale_ = 0;  // of a standard normal beside R g
-  double* preconditioner_;  // H, or R
+  double scale_ = 0;        // of H, then (when rooted_)
+  double noise_scale_ = 0;  // likewise: multiplies a standard normal beside R g
+  double* preconditioner_;  // H, or R when rooted_
   double* noise_root_;
   double* scratch_;
   double* work_;  // 6 D

@@ -1,9 +1,9 @@
 // Constant-rate SGD with the rate that minimises KL(posterior || q) over scalar rates: Mandt,
 // Hoffman and Blei 2017, Appendix C, eq. 41: H = (2 S / (n D)) Tr(C^-1) I.
 //
-// Derived for A and C that commute. It leans on the direction with the least noise (Theorem 1 on
-// the one with the most), so its rate is the longer one and q the wider one. Where that rate is
-// not stable it is cut to one over the largest eigenvalue of A.
+// Derived for A and C that commute. It depends most on the direction with the least noise, and
+// Theorem 1 on the one with the most, so this rate is the longer one and its q the wider one. Where
+// the rate is not stable it is one over the largest eigenvalue of A instead.
 #ifndef WINDHOVER_SAMPLERS_CONSTANT_RATE_REVERSE_KL_SGD_H_
 #define WINDHOVER_SAMPLERS_CONSTANT_RATE_REVERSE_KL_SGD_H_
 

@@ -1,12 +1,12 @@
 // Constant-rate SGD whose stationary law is the sandwich A^-1 C A^-1 / n: the covariance of the
-// estimate over repetitions of the data, which holds when the model does not. It is not the
+// estimate over repetitions of the data, right even where the model is not. It is not the
 // posterior.
 //
 //   H = k A^-1, and noise of covariance (2 / (k n) - 1 / n - 1 / S) C added to the gradient.
 //
-// Put Sigma = A^-1 C A^-1 / n into Sigma = (1 - k)^2 Sigma + H (C/S + noise) H: exact in discrete
-// time for every A and C. k = step_size in (0, 2 S / (n + S)]; 0 takes the largest, which needs no
-// noise. Beyond it the noise would need a negative variance, and refresh() refuses.
+// Sigma = A^-1 C A^-1 / n solves Sigma = (1 - k)^2 Sigma + H (C/S + noise) H, in discrete time, for
+// every A and C. k = step_size in (0, 2 S / (n + S)]; step_size = 0 takes the largest k, which
+// needs no noise. Beyond it the noise would need a negative variance, and refresh() refuses.
 #ifndef WINDHOVER_SAMPLERS_CONSTANT_RATE_SANDWICH_H_
 #define WINDHOVER_SAMPLERS_CONSTANT_RATE_SANDWICH_H_
 

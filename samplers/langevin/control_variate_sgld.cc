@@ -18,8 +18,8 @@ Status ControlVariateSgld::refresh(const Estimates& e) noexcept {
   if (anchored_) {
     std::copy_n(e.anchor, dimension_, anchor_);
     std::copy_n(e.anchor_gradient, dimension_, anchor_gradient_);
-    // For rows of Gaussian features around a posterior draw E[x x^T Sigma x x^T] - A Sigma A = (D +
-    // 1) (T / n) A. Twice that is used, because features have longer tails.
+    // For rows of Gaussian features, E[x x^T Sigma x x^T] - A Sigma A = (D + 1) (T / n) A around a
+    // draw from the posterior. Twice that is used, because features have longer tails.
     noise = std::min(noise, 2.0 * (dimension_ + 1) * temperature / e.minibatch_size * curvature);
   }
   inverse_n_ = 1.0 / e.n;

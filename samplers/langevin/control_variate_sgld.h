@@ -3,8 +3,8 @@
 //
 //   gradient <- gradient_S(theta) - gradient_S(anchor) + gradient(anchor),
 //
-// S for the minibatch, the last one over all rows: its noise vanishes as theta nears the anchor.
-// The rest is SGLD with a constant step.
+// where S marks the minibatch, and the last gradient is over all rows. The noise of this gradient
+// vanishes as theta nears the anchor. The rest is SGLD with a constant step.
 #ifndef WINDHOVER_SAMPLERS_LANGEVIN_CONTROL_VARIATE_SGLD_H_
 #define WINDHOVER_SAMPLERS_LANGEVIN_CONTROL_VARIATE_SGLD_H_
 

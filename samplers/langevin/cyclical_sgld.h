@@ -4,8 +4,8 @@
 //
 //   h_t = (h / 2) (cos(pi (t mod L) / L) + 1),   L = cycle_steps.
 //
-// The first share `exploration` of each cycle moves without injected noise, to reach another mode,
-// and gives no draws (Chain::is_draw); the rest is SGLD.
+// The first `exploration` of each cycle moves without injected noise, to reach another mode, and
+// gives no draws (Chain::is_draw). The rest of it is SGLD.
 #ifndef WINDHOVER_SAMPLERS_LANGEVIN_CYCLICAL_SGLD_H_
 #define WINDHOVER_SAMPLERS_LANGEVIN_CYCLICAL_SGLD_H_
 

@@ -13,11 +13,12 @@
 
 namespace windhover {
 
-// Computed steps are as long as they can be while no variance is off by more than this share.
+// A computed step is the longest for which no variance is off by more than this share.
 inline constexpr double kStepBias = 0.05;
 
-// Samplers draw from exp(-U / T): the whole posterior is tempered, prior included. From T = initial
-// it falls to `temperature` as (1 + move / annealing_steps)^-annealing_exponent.
+// Samplers draw from exp(-U / T): the whole posterior is tempered, prior included. T starts at
+// initial_temperature; its excess over `temperature` falls as (1 + move /
+// annealing_steps)^-annealing_exponent.
 class Temperature {
  public:
   explicit Temperature(const SamplerConfig& config) noexcept
@@ -31,8 +32,8 @@ class Temperature {
   double at(double move) const noexcept {
     return constant() ? last_ : last_ + excess_ * std::pow(1.0 + move / steps_, -exponent_);
   }
-  // The temperature that step sizes are computed for: without noise there is no variance to be
-  // wrong.
+  // The temperature that step sizes are computed for. At 0 there is no variance to be wrong, so it
+  // is 1.
   double for_steps() const noexcept { return last_ > 0 ? last_ : 1.0; }
 
  private:
@@ -42,7 +43,7 @@ class Temperature {
   double exponent_;
 };
 
-// Checks the fields that most of them read, step_size and temperature. Refuses annealing.
+// Checks the fields that most Langevin samplers read, step_size and temperature. Refuses annealing.
 Result<bool> check_langevin(const SamplerConfig& config) noexcept;
 // The same for a sampler that anneals: initial_temperature, annealing_steps and annealing_exponent
 // are checked too.
@@ -52,10 +53,10 @@ Result<bool> check_friction(const SamplerConfig& config) noexcept;
 // Checks that smoothing is in [0, 1) and preconditioner_floor > 0.
 Result<bool> check_adaptation(const SamplerConfig& config) noexcept;
 
-// The h of theta <- theta - h P (gradient + injected), injected of covariance 2 T / (n h) P^-1,
-// whose stationary variances exceed the tempered posterior's by kStepBias where it is worst:
-// Sigma = (T / n) A^-1 (1 + h noise / (2 T)) / (1 - h curvature / 2) bounds it, with
-// curvature the largest eigenvalue of PA and noise n / S times that of PC.
+// The h of theta <- theta - h P (gradient + injected), with injected noise of covariance 2 T / (n
+// h) P^-1, for which the stationary variances exceed the tempered posterior's by at most kStepBias.
+// They are bounded by (T / n) A^-1 (1 + h noise / (2 T)) / (1 - h curvature / 2), where curvature
+// is the largest eigenvalue of PA, and noise is n / S times that of PC.
 inline double langevin_step(double curvature, double noise, double temperature) noexcept {
   return 2.0 * kStepBias * temperature / (noise + (1.0 + kStepBias) * temperature * curvature);
 }

@@ -7,9 +7,9 @@ namespace windhover {
 // A metric is used by one thread at a time, does not allocate or throw, and outlives the sampler.
 class Metric {
  public:
-  // Writes at theta `root`, a lower triangular R (column-major, D x D, all of it written) with R
-  // R^T = G^-1, and `divergence`_i = sum_j d (G^-1)_ij / d theta_j (D numbers). G must be positive
-  // definite everywhere; a Hessian need not be.
+  // Writes two things at theta. `root`: a lower triangular R with R R^T = G^-1 (column-major, D x
+  // D, all of it written). `divergence`: D numbers, the i-th sum_j d (G^-1)_ij / d theta_j. G must
+  // be positive definite everywhere, which a Hessian need not be.
   virtual void evaluate(const double* theta, double* root, double* divergence) const noexcept = 0;
 
  protected:

@@ -1,11 +1,12 @@
 // SGLD that takes the minibatch's noise off the noise it injects: mSGLD of Vollmer, Zygalakis and
-// Teh 2016, whose injected covariance 2 eta (I - (eta / 2) V), V = n^2 C / S, is in our scale
+// Teh 2016. Their injected covariance 2 eta (I - (eta / 2) V), V = n^2 C / S, is in our scale
 //
 //   theta <- theta - h (gradient + e),   Cov e = (2 T / (n h)) I - C / S.
 //
-// The total noise is then that of Langevin dynamics, and what is left of the bias is the step's
-// own, 1 / (1 - h a / 2) for a curvature a. The subtraction must leave a covariance: a step beyond
-// 0.9 x 2 T S / (n c), c the largest eigenvalue of C, is shortened to that, as law() tells.
+// The total noise is then that of Langevin dynamics. What is left of the bias is the step's own: a
+// variance is too large by the factor 1 / (1 - h a / 2), a being the curvature. Cov e must be
+// positive, so a step beyond 0.9 x 2 T S / (n c), c the largest eigenvalue of C, is shortened to
+// that; law() says so.
 #ifndef WINDHOVER_SAMPLERS_LANGEVIN_MODIFIED_SGLD_H_
 #define WINDHOVER_SAMPLERS_LANGEVIN_MODIFIED_SGLD_H_
 

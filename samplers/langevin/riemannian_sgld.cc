@@ -53,7 +53,7 @@ Status RiemannianSgld::step(Chain& chain, GradientSource& gradient, Rng& rng) co
   if (metric_ != nullptr) metric_->evaluate(chain.theta, root_, divergence_);
   gradient(chain.theta, chain.work);
   rng.fill_normals({chain.work + d, dimension_});
-  // Gradient and noise are added in the coordinates of the root: R (deviation xi + h R^T gradient).
+  // Gradient and noise are added in the root's coordinates: R (deviation xi + h R^T gradient).
   const double variance = 2.0 * step_size_ * temperature_.last() * inverse_n_;
   const ConstMatrixMap root(root_, d, d);
   VectorMap normals(chain.work + d, d);

@@ -3,8 +3,8 @@
 //   V <- smoothing V + (1 - smoothing) gradient^2,  G = 1 / (floor + sqrt V)   (elementwise)
 //   theta <- theta - h G gradient + N(0, (2 h T / n) G)
 //
-// with the gradient of the mean loss in V, as published. The term Gamma that a G of theta would
-// need is left out, as the authors do: G follows theta with a delay of 1 / (1 - smoothing) moves,
+// V takes the gradient of the mean loss, as published. The term Gamma that a G depending on theta
+// needs is left out, as the authors do. G follows theta with a delay of 1 / (1 - smoothing) moves,
 // which biases the law at every h.
 #ifndef WINDHOVER_SAMPLERS_LANGEVIN_RMSPROP_SGLD_H_
 #define WINDHOVER_SAMPLERS_LANGEVIN_RMSPROP_SGLD_H_

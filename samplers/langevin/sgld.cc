@@ -44,8 +44,7 @@ void Sgld::start(Chain& chain, Rng&) const noexcept {
 Status Sgld::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
   if (e.diagonals_only()) {
-    // Diagonals bound no eigenvalue: no step can be computed, and how long a chain remembers is not
-    // known.
+    // Diagonals bound no eigenvalue, so no step can be computed, nor how long a chain remembers.
     if (!(given_step_ > 0)) return Status::kInvalidConfig;
     inverse_n_ = 1.0 / e.n;
     step_size_ = given_step_;

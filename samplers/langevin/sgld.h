@@ -2,10 +2,9 @@
 //
 //   theta <- theta - h_t gradient + N(0, 2 h_t T_t / n),   h_t = h (1 + t / b)^-gamma,
 //
-// which is their a (b + t)^-gamma with a = h b^gamma; gamma = step_decay = 0 is the constant step
+// which is their a (b + t)^-gamma with a = h b^gamma. gamma = step_decay = 0 is the constant step
 // (Ahn, Korattikara and Welling 2012, eq. 1, with their epsilon = 2 h / n and preconditioner I).
-// The minibatch noise comes on top and is not taken off: samplers/langevin/modified_sgld.h does
-// that.
+// The minibatch's noise adds to the injected one; samplers/langevin/modified_sgld.h takes it off.
 #ifndef WINDHOVER_SAMPLERS_LANGEVIN_SGLD_H_
 #define WINDHOVER_SAMPLERS_LANGEVIN_SGLD_H_
 

@@ -1,15 +1,15 @@
 // Stochastic gradient Hamiltonian Monte Carlo with noise correction: Chen, Fox and Guestrin 2014,
 // eq. 13 and 15, mass = curvature.
 //
-//   v <- (1 - a) v - h A^-1 (gradient + e),   theta <- theta + v,   Cov e = (2 a T / (n h)) A - C /
-//   S
+//   v <- (1 - a) v - h A^-1 (gradient + e),   theta <- theta + v,
+//   Cov e = (2 a T / (n h)) A - C / S
 //
-// With their eta, mass M, friction C and B = eta V / 2: v = eta M^-1 r, h A^-1 = n eta^2 M^-1 and
-// a = eta C M^-1. theta moves by the new v (symplectic); the old one would be unstable at low
-// friction. The minibatch's noise is taken off the injected, so the total is that of the dynamics:
-// on a quadratic loss the stationary covariance is (T / n) A^-1 / (1 - h / (2 (2 - a))), exactly.
-// The subtraction must leave a covariance: a step beyond 0.9 x 2 a T S / (n c), c the largest
-// eigenvalue of A^-1 C, is shortened to that, as law() tells.
+// With their eta, mass M, friction C and B = eta V / 2: v = eta M^-1 r, h A^-1 = n eta^2 M^-1 and a
+// = eta C M^-1. theta moves by the new v (symplectic); with the old one it would be unstable at low
+// friction. The minibatch's noise is taken off the injected noise, so the total is that of the
+// dynamics. On a quadratic loss the stationary covariance is (T / n) A^-1 / (1 - h / (2 (2 - a))),
+// exactly. Cov e must be positive, so a step beyond 0.9 x 2 a T S / (n c), c the largest eigenvalue
+// of A^-1 C, is shortened to that; law() says so.
 #ifndef WINDHOVER_SAMPLERS_THERMOSTATS_HAMILTONIAN_H_
 #define WINDHOVER_SAMPLERS_THERMOSTATS_HAMILTONIAN_H_
 
@@ -41,7 +41,7 @@ class Hamiltonian {
     preconditioner_.apply_law(vector, noise, room);
   }
   double momentum() const noexcept { return 1.0 - friction_; }
-  // Overdamped a / h, underdamped 2 / a.
+  // That of an overdamped chain, a / h, plus that of an underdamped one, 2 / a.
   double relaxation() const noexcept { return friction_ / step_size_ + 2.0 / friction_; }
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(step_size_);

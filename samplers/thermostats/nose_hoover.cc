@@ -11,9 +11,9 @@ namespace windhover {
 namespace {
 
 constexpr double kFriction = kStepBias;  // a; the minibatch's noise may add as much
-// The largest h times the largest curvature: a thermostat fluctuates by sqrt(h), which has to stay
-// below alpha, or energy leaks between modes (variances 22 % off at 0.01 on a logistic posterior, 5
-// % at 0.001).
+// The largest h times the largest curvature. A thermostat fluctuates by sqrt(h), which must stay
+// below alpha, or energy leaks between modes: on a logistic posterior variances were 22 % off at h
+// = 0.01, and 5 % at 0.001.
 constexpr double kLongestStep = 0.001;
 
 }  // namespace
@@ -38,8 +38,8 @@ NoseHoover::NoseHoover(Arena& arena, const SamplerConfig& config, std::uint32_t 
       expected_(arena.allocate<double>(dimension).data()),
       work_(arena.allocate<double>(4 * std::size_t{dimension}).data()) {}
 
-// Starts with velocities of the stationary law, and thermostats at the friction that all the noise
-// asks for.
+// Draws velocities from the stationary law, and sets thermostats to the friction that all noise
+// needs.
 void NoseHoover::start(Chain& chain, Rng& rng) const noexcept {
   double* v = chain.state;
   double* alpha = v + dimension_;
@@ -70,7 +70,7 @@ Status NoseHoover::refresh(const Estimates& e) noexcept {
   }
   const double alpha = friction_ + 0.5 * step_size_ * noise / temperature_.for_steps();
   const double least = slowest_scaled_rate(variance_, e.curvature, dimension_, work_);
-  // Overdamped alpha / (h least), underdamped 2 / a.
+  // Overdamped alpha / (h least), plus underdamped 2 / a.
   relaxation_ = alpha / (step_size_ * std::max(least, 1e-12 * curvature)) + 2.0 / friction_;
   return Status::kOk;
 }

@@ -6,10 +6,10 @@
 //   theta   <- theta + v,                            s_j^2 = 1 / A_jj
 //
 // These are the published equations in the parameters sqrt(n) theta_j / s_j, in which the posterior
-// has about unit variances, with eta^2 = h. The thermostat holds n v^2 / s^2 at h T: it finds the
-// friction that the minibatch's noise needs without being told C. On a quadratic loss with a
-// constant alpha that makes the variances (1 - alpha / 2) times the posterior's, so the bias is
-// first order in alpha, which is a + (n / S) h s^2 C / (2 T) on average.
+// has about unit variances, with eta^2 = h. The thermostat holds n v^2 / s^2 at h T. So it finds
+// the friction that the minibatch's noise needs without knowing C: alpha is a + (n / S) h s^2 C /
+// (2 T) on average. On a quadratic loss a constant alpha multiplies the variances by (1 - alpha /
+// 2), a bias of first order in alpha.
 #ifndef WINDHOVER_SAMPLERS_THERMOSTATS_NOSE_HOOVER_H_
 #define WINDHOVER_SAMPLERS_THERMOSTATS_NOSE_HOOVER_H_
 

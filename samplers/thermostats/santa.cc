@@ -52,19 +52,18 @@ void Santa::start(Chain& chain, Rng& rng) const noexcept {
     u[j] *= heat;
     v[j] = square_[j];
     g[j] = 1.0 / std::sqrt(floor_ + std::sqrt(v[j]));
-    // The friction that all the noise asks for: a thermostat that has to find it takes long.
+    // The friction that all noise needs: a thermostat that has to find it takes long.
     const double noise = 0.5 * step_size_ * n_ * n_ * square_[j] / temperature_.for_steps();
     alpha[j] = friction_ > 0 ? friction_ : std::sqrt(step_size_) * g[j] + noise * g[j] * g[j];
   }
   g[dimension_] = 0;
 }
 
-// eta such that eta n g A g, the squared frequency, stays below 0.001 (as in NoseHoover), and the
-// minibatch's noise asks for a friction of at most kStepBias.
+// Finds eta such that the squared frequency, eta times the largest eigenvalue of n g A g, stays
+// below 0.001 (as in NoseHoover), and the minibatch's noise needs a friction of at most kStepBias.
 Status Santa::refresh(const Estimates& e) noexcept {
   if (!e.diagonals_are_sound()) return Status::kNotPositiveDefinite;
-  // Diagonals bound no eigenvalue: no step can be computed, and how long a chain remembers is not
-  // known.
+  // Diagonals bound no eigenvalue, so no step can be computed, nor how long a chain remembers.
   if (e.diagonals_only() && !(given_step_ > 0)) return Status::kInvalidConfig;
   n_ = e.n;
   double* g2 = work_;
@@ -104,7 +103,7 @@ void Santa::euler(Move& m) const noexcept {
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     if (m.heating) {
       m.alpha[j] += m.u[j] * m.u[j] - eta * m.temperature;
-      m.alpha[j] = std::clamp(m.alpha[j], 0.0, 0.999);  // beyond, u would grow or swing
+      m.alpha[j] = std::clamp(m.alpha[j], 0.0, 0.999);  // outside, u would grow or change sign
     }
     m.u[j] = (1.0 - m.alpha[j]) * m.u[j] - eta * n_ * m.g[j] * m.gradient[j] +
              std::sqrt(noise * m.last_g[j]) * m.normals[j];
@@ -112,7 +111,7 @@ void Santa::euler(Move& m) const noexcept {
   }
 }
 
-// The gradient is that of the half-way point; g there is the last one, which it is about to change.
+// The gradient is at the half-way point, and g is the last one, which this gradient then changes.
 void Santa::symmetric(Move& m, GradientSource& gradient, Rng& rng) const noexcept {
   const double eta = step_size_;
   for (std::uint32_t j = 0; j < dimension_; ++j) m.theta[j] += 0.5 * m.g[j] * m.u[j];

@@ -1,14 +1,14 @@
 // Santa, stochastic annealing thermostats with adaptive momentum: Chen, Carlson, Gan, Li and Carin
 // 2016, Algorithms 1 and 2 (4 and 6 of their appendix).
 //
-// Thermostats as in mSGNHT, a preconditioner g = 1 / sqrt(floor + sqrt V) with
-// V <- smoothing V + (1 - smoothing) f^2 / n^2, f = n gradient, and an inverse temperature
-// beta = 1 / T_t that rises. After `exploration_steps` moves it refines: no noise, alpha frozen, an
-// optimiser whose iterates are not draws. With T = 1 and without refinement it is a preconditioned
-// mSGNHT, a sampler of the posterior. The noise has variance 2 g_prev eta^1.5 / beta, as in the
-// appendix; the eta^1 of Algorithms 1 and 2 does not follow from the equation and blows up. The
-// terms (eta / beta) (1 - g_prev / g) / u (singular at u = 0) and G1 (Xi - G2) grad G2 are left
-// out, as the authors do in practice.
+// Thermostats as in mSGNHT, with a preconditioner g = 1 / sqrt(floor + sqrt V), V <- smoothing V +
+// (1 - smoothing) f^2 / n^2, f = n gradient, and an inverse temperature beta = 1 / T_t that rises.
+// After `exploration_steps` moves it refines: noise stops, alpha is frozen, and the iterates of
+// this optimiser are not draws. With T = 1 and without refinement it is a preconditioned mSGNHT, a
+// sampler of the posterior. The noise has variance 2 g_prev eta^1.5 / beta, as in the appendix; the
+// eta^1 of Algorithms 1 and 2 does not follow from the equation and blows up. The terms (eta /
+// beta) (1 - g_prev / g) / u (singular at u = 0) and G1 (Xi - G2) grad G2 are left out, as the
+// authors do in practice.
 #ifndef WINDHOVER_SAMPLERS_THERMOSTATS_SANTA_H_
 #define WINDHOVER_SAMPLERS_THERMOSTATS_SANTA_H_
 
