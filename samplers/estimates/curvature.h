@@ -12,8 +12,8 @@
 
 namespace windhover {
 
-// How large sums have been since they were empty: that bounds the rounding that they hold when rows
-// have been taken out again. Memory D. One thread.
+// The largest values that sums have had since they were empty. These bound the rounding left in the
+// sums when rows have been taken out again. Memory D. One thread.
 class LargestSums {
  public:
   LargestSums(Arena& arena, std::uint32_t dimension) noexcept
@@ -27,7 +27,7 @@ class LargestSums {
     squares_ *= keep;
     weight_ *= keep;
   }
-  // Follows the sums as they are now; their curvature's diagonal is every `stride` numbers.
+  // Follows the sums as they are now; the diagonal entries of their curvature are `stride` apart.
   void follow(const CurvatureSums& sums, std::size_t stride) noexcept {
     squares_ = std::max(squares_, sums.squares);
     weight_ = std::max(weight_, sums.squared_weight);
@@ -35,8 +35,8 @@ class LargestSums {
       curvature_[j] = std::max(curvature_[j], sums.curvature[j * stride]);
     }
   }
-  // Whether rounding may have swallowed what is left in one of these sums; a prior of precision
-  // `prior` times `divisor` counts beside the curvature.
+  // Whether rounding may have swallowed what is left in one of these sums. A prior of precision
+  // `prior`, times `divisor`, counts beside the curvature.
   bool have_swallowed(const CurvatureSums& sums, std::size_t stride, const double* prior,
                       double divisor, bool weighted) const noexcept {
     bool any = swallowed(squares_, sums.squares) ||
@@ -65,17 +65,16 @@ class LargestSums {
     return kRounding * largest > kTolerance * std::max(now, 0.0);
   }
 
-  std::span<double> curvature_;  // each diagonal
+  std::span<double> curvature_;  // of each diagonal entry
   double squares_ = 0;
   double weight_ = 0;  // sum of squared weights
 };
 
-// How many rows there are that fade by their age, and what they have faded to. One thread.
+// Counts rows that fade by their age, and what they have faded to. One thread.
 class RowAges {
  public:
   void clear() noexcept { count_ = squares_ = 0; }
-  // Adds so many rows (or, where the number is negative, takes them out) that have faded to `left`
-  // of what they were.
+  // Adds `rows` rows that have faded to `left` of what they were; a negative number takes them out.
   void add(double rows, double left) noexcept {
     count_ += rows;
     squares_ += rows * left * left;
@@ -83,7 +82,8 @@ class RowAges {
   void fade(double keep) noexcept { squares_ *= keep * keep; }
 
   double count() const noexcept { return count_; }
-  // How many equal rows are as certain (Kish 1965), where all have faded to `sum` together.
+  // How many equal rows would be as informative (Kish 1965), where all have faded to `sum`
+  // together.
   double kish(double sum) const noexcept { return squares_ > 0 ? sum * sum / squares_ : sum; }
 
   // Shows its numbers in the section that is open.
@@ -91,12 +91,12 @@ class RowAges {
 
  private:
   double count_ = 0;
-  double squares_ = 0;  // sum of the squares of what rows have faded to
+  double squares_ = 0;  // of what each row has faded to
 };
 
-// Rows summed at one anchor, in units of dispersion 1. One Newton step from the anchor is the mode,
-// exactly for a quadratic loss. The dispersion, or shape, that a model was told belongs to
-// the anchor, so that rows leave with the numbers they came with. Memory D^2. One thread.
+// Sums over rows at one anchor, in units of dispersion 1. One Newton step from the anchor is the
+// mode, exactly for a quadratic loss. The model's dispersion, or shape, is kept with the anchor, so
+// that rows leave with the numbers they came with. Memory D^2. One thread.
 class AnchorSums {
  public:
   AnchorSums(Arena& arena, std::uint32_t dimension, Response response = Response::kGaussian,
@@ -110,7 +110,7 @@ class AnchorSums {
         move_(arena.allocate<double>(dimension).data()),
         third_variances_(arena.allocate<double>(dimension)),
         largest_(arena, dimension) {
-    sums_.with_loss = false;  // nobody asks for it
+    sums_.with_loss = false;  // not needed
     sums_.gradient = arena.allocate<double>(dimension).data();
     sums_.third = arena.allocate<double>(dimension).data();
     sums_.curvature = arena.allocate<double>(width_ * width_).data();
@@ -147,8 +147,8 @@ class AnchorSums {
     model.add_start(rows, sums_);
     ages_.add(static_cast<double>(rows.count), 1.0);
   }
-  // Adds rows. `covariance`: P for the third-order sums, or null. The first rows decide: where it
-  // was null for these, later rows, and rows that leave, have no third-order sums either.
+  // Adds rows. `covariance`: P for the third-order sums, or null. If it is null for the first rows,
+  // later rows have no third-order sums either, nor have rows that leave.
   void add(Model& model, const RowBatch& rows, const double* covariance) noexcept {
     if (sums_.rows == 0) third_ = covariance != nullptr;
     model.set_dispersion(dispersion_);
@@ -157,8 +157,8 @@ class AnchorSums {
     largest_.follow(sums_, width_ + 1);
   }
   // Takes out rows that were added before and have faded to `left` of what they were. false: the
-  // sums have been so large that rounding may have swallowed what is left of them (a prior of
-  // precision `prior` counts beside it); they are worth nothing.
+  // sums are worth nothing, because they have been so large that rounding may have swallowed what
+  // is left (beside a prior of precision `prior`).
   bool remove(Model& model, const RowBatch& rows, const double* covariance, const double* prior,
               double left = 1.0) noexcept {
     const double divisor = shaped_ ? 1.0 : dispersion_;
@@ -167,8 +167,8 @@ class AnchorSums {
     ages_.add(-static_cast<double>(rows.count), left);
     return !largest_.have_swallowed(sums_, width_ + 1, prior, divisor, weighted_);
   }
-  // All rows so far count for `keep` of what they did, and so does what rounding has left of
-  // others.
+  // Multiplies what rows have added so far by `keep`, and with it the rounding that others have
+  // left.
   void fade(double keep) noexcept {
     largest_.fade(keep);
     ages_.fade(keep);
@@ -183,30 +183,30 @@ class AnchorSums {
     sums_.shape_curvature *= keep;
     for (double& sum : cross_) sum *= keep;
   }
-  // Goes on from another anchor, for rows that cannot be summed again: exact for a quadratic loss,
-  // else each row's loss is its parabola where it was first seen, as in an extended Kalman filter.
-  // `third_scale` is what P has changed by since the sums of third order were last scaled.
+  // Moves to another anchor, for rows that cannot be summed again. Exact for a quadratic loss;
+  // otherwise each row's loss becomes its parabola where it was first seen, as in an extended
+  // Kalman filter. `third_scale`: by how much P has changed since the third-order sums were last
+  // scaled.
   void move_anchor(const double* anchor, double dispersion, double third_scale) noexcept;
 
   const double* anchor() const noexcept { return anchor_; }
   const CurvatureSums& sums() const noexcept { return sums_; }
-  // The sum of what rows have faded to: as many as there are, where none have.
+  // The sum of what rows have faded to; without fading, the number of rows.
   double rows() const noexcept { return sums_.rows; }
   // See RowAges; rows() unless `aged`.
   double count() const noexcept { return aged_ ? ages_.count() : sums_.rows; }
   double kish() const noexcept { return aged_ ? ages_.kish(sums_.rows) : sums_.rows; }
-  // What the sums are multiplied by to be those of n equal rows: 1 where rows do not fade with
-  // their age.
+  // The factor that makes the sums those of n equal rows; 1 where rows do not fade with their age.
   double scale_to(double n) const noexcept {
     return aged_ && sums_.rows > 0 ? n / sums_.rows : 1.0;
   }
   bool aged() const noexcept { return aged_; }
   bool weighted() const noexcept { return weighted_; }
-  // What the rows count as together: as many as there are, where rows have no weight.
+  // The sum of the rows' weights; without weights, rows().
   double weight() const noexcept { return weighted_ ? sums_.weight : sums_.rows; }
-  // Sum of the weights over sum of their squares; 1 where rows have no weight, or there are none.
-  // Where weights say nothing about gradients, a gradient times its weight has the covariance that
-  // the gradients of as many equal rows have together, divided by this.
+  // The sum of the weights over the sum of their squares; 1 where rows have no weight, or there are
+  // none. Where weights tell nothing about gradients, the covariance of a gradient times its weight
+  // w is that of w equal rows together, divided by this.
   double weight_ratio() const noexcept {
     return any_weight() ? sums_.weight / sums_.squared_weight : 1.0;
   }
@@ -227,7 +227,7 @@ class AnchorSums {
   const double* curvature_below(std::uint32_t j) const noexcept {
     return sums_.curvature + j * (width_ + 1);
   }
-  // A_jj of the rows alone, per row, at dispersion 1.
+  // A_jj of the rows alone, their mean at dispersion 1.
   double mean_curvature(std::uint32_t j) const noexcept {
     return *curvature_below(j) / std::max(rows(), 1.0);
   }
@@ -260,7 +260,7 @@ class AnchorSums {
     }
     return covariance;
   }
-  // Whether there is weight to divide by: rows that have left may leave rounding behind.
+  // Whether there is weight to divide by: rows that have left may leave only rounding.
   bool any_weight() const noexcept {
     return weighted_ && sums_.rows > 0 && sums_.weight > 0 && sums_.squared_weight > 0;
   }

@@ -96,7 +96,7 @@ double ChainDiagnostics::effective(std::uint32_t series) const noexcept {
   if (!(variance > 1e-9)) return 0;  // a tail without a visit, but for rounding
   for (std::uint32_t level = 0;; ++level) {
     const auto sums = series_.at(level, series);
-    // The mean of so many batches is itself estimated, which costs 3 of them.
+    // The mean over the batches is itself estimated, which costs 3 of them.
     const double batches = static_cast<double>(series_.batches(level)) * chains_;
     const double long_run = std::max(sums.long_run(), 0.5 * sums.own) / (1 - 3 / batches);
     const double time = long_run / variance;

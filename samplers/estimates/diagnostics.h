@@ -10,20 +10,20 @@
 
 namespace windhover {
 
-// Takes iterates as deviations from the centre in units of the posterior's standard deviation, so
-// that values are about standard normal. Ranks would then change nothing and are not taken (Vehtari
-// et al. 2021 normalise by them). One thread. Memory (70 chains + 115) dimension.
+// Takes iterates as deviations from the centre in posterior standard deviations, so that values are
+// about standard normal. Rank normalisation (Vehtari et al. 2021) would change nothing then, and is
+// left out. One thread. Memory (73 chains + 112) dimension doubles.
 //
-// ess_bulk: iterates of all chains over their autocorrelation time, the sum of all autocorrelations
-// with a window of at least twice that time (Sokal 1997) about the mean of all chains, so that
-// chains that do not agree have few. ess_tail: the smaller one of the indicators of the outer 5 %
-// on either side, which begin at +- kTail. r_hat: split R-hat, of each chain's first and second
-// half. Too few to be trusted below about 100 autocorrelation times in all.
+// ess_bulk: the number of iterates of all chains over their autocorrelation time. That time sums
+// the autocorrelations about the mean of all chains, so that chains that disagree have a low
+// ess_bulk, over a window of at least twice the time (Sokal 1997). ess_tail: the smaller one of the
+// two for the indicators of the outer 5 % on either side, beyond +- kTail. r_hat: split R-hat, over
+// the two halves of each chain. Not to be trusted below about 100 autocorrelation times in all.
 class ChainDiagnostics {
  public:
   static constexpr std::uint32_t kBatches = 32;
   static constexpr std::uint64_t kLeastIterates = 16;
-  static constexpr double kTail = 1.6448536269514722;  // of the normal law, 5 % lie beyond
+  static constexpr double kTail = 1.6448536269514722;  // 5 % of the normal law lie beyond
 
   // Takes memory, writes nothing.
   ChainDiagnostics(Arena& arena, std::uint32_t chains, std::uint32_t dimension) noexcept;
@@ -57,15 +57,15 @@ class ChainDiagnostics {
 
   std::uint32_t chains_;
   std::uint32_t dimension_;
-  DyadicBatches series_;  // per parameter: its value, whether it is in the lower tail, in the upper
-  double* values_;        // chains x 3 dimension
+  DyadicBatches series_;            // per parameter: its value, and indicators of the two tails
+  double* values_;                  // chains x 3 dimension
   std::uint64_t count_ = 0;         // iterates of one chain
   std::uint64_t batch_length_ = 1;  // iterates a batch
   std::uint32_t full_ = 0;          // complete batches
   std::uint64_t filling_ = 0;       // iterates in the batch being filled
   double* batches_;                 // sums: chains x kBatches x dimension
-  double* squares_;  // chains x dimension: sum of (theta - origin)^2, complete pairs of batches
-  double* pending_;  // the same, of the pair being filled
+  double* squares_;  // chains x dimension: sum of (theta - origin)^2 over complete pairs of batches
+  double* pending_;  // the same over the pair being filled
   double* origin_;   // dimension: the first chain's first iterate; sums are relative to it
 };
 

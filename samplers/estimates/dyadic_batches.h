@@ -9,13 +9,13 @@
 
 namespace windhover {
 
-// Sums over consecutive batches of 1, 2, 4, ... values, of several series in several chains. Series
-// are expected to be about 0 in the mean, or rounding grows. One thread. Memory
-// kLevels (chains + 3) series; a value costs about two additions of a batch to its level.
+// Sums over consecutive batches of 1, 2, 4, ... values, of several series in several chains. The
+// series' means should be near 0, or rounding grows. One thread. Memory kLevels (chains + 3) series
+// doubles. A value costs about two additions of a batch to its level.
 //
-// own + 2 lagged is the sum of all autocovariances under the trapezoid that is 1 up to lag b =
-// 2^level and 0 from 2 b on (Politis and Romano 1995): nothing is missing once correlations have
-// died out by b, where plain batch means would still be short by one part in b.
+// own + 2 lagged sums the autocovariances under a trapezoid, which is 1 up to lag b = 2^level and
+// falls to 0 at 2 b (Politis and Romano 1995). Once correlations have died out by lag b it misses
+// nothing, where plain batch means would still miss one part in b.
 class DyadicBatches {
  public:
   static constexpr std::uint32_t kLevels = 12;
@@ -31,11 +31,11 @@ class DyadicBatches {
   // How many complete batches a chain has.
   std::uint64_t batches(std::uint32_t level) const noexcept { return count_ >> level; }
 
-  // Autocovariances of batch sums about their mean over all chains, per value. REQUIRES: two
-  // batches a chain.
+  // Autocovariances of batch sums about their mean over all chains, divided by the batch length.
+  // REQUIRES: two batches a chain.
   struct Autocovariance {
     double own = 0;     // variance of a batch
-    double lagged = 0;  // covariance of neighbours
+    double lagged = 0;  // covariance of neighbouring batches
     double long_run() const noexcept { return own + 2 * lagged; }
   };
   Autocovariance at(std::uint32_t level, std::uint32_t series) const noexcept;

@@ -22,13 +22,14 @@ struct Estimates {
   // A point near the mode and the gradient of L there over all rows; null when there is none.
   const double* anchor = nullptr;
   const double* anchor_gradient = nullptr;
-  // The diagonal of A, which comes with that of C where D x D numbers do not fit. A is null then.
-  // Only samplers that say so, with a given step_size, take it.
+  // The diagonal of A, with that of C, where D x D numbers do not fit; A is null then. Only
+  // samplers that say so take it, and they need a step_size.
   const double* curvature_diagonal = nullptr;
-  // NoiseStructure::kDiagonal: the diagonal of C, and the matrix above is null. Otherwise null.
+  // The diagonal of C with NoiseStructure::kDiagonal, and noise_covariance is null then; otherwise
+  // null.
   const double* noise_variances = nullptr;
-  // Moves chains while a refresh takes long; null: they wait. Samplers with D x D numbers to
-  // compute may ignore it, and then chains wait too.
+  // Moves chains during a long refresh; null: they wait. Samplers with D x D numbers to compute may
+  // ignore it, and chains wait then too.
   Interlude* interlude = nullptr;
 
   bool diagonals_only() const noexcept { return curvature == nullptr; }

@@ -35,10 +35,10 @@ FactorAnalysis::FactorAnalysis(Arena& arena, std::uint32_t dimension, std::uint3
       factor_(arena, rank),
       correlations_(arena, dimension) {}
 
-// Where EM begins decides which maximum it finds. Joreskog's 1967 start finds the best one known on
-// wine, protein and skin data: uniquenesses that leave each variable what the others do not say,
-// loadings the leading eigenvectors of the rest, here by orthogonal iteration from the first
-// columns of a Cholesky factor with pivots.
+// The start decides which maximum EM finds. Joreskog's of 1967 finds the best one known on the
+// wine, protein and skin data: each uniqueness is what the others do not say of a variable, and the
+// loadings are the leading eigenvectors of the rest. These come from orthogonal iteration, here
+// from the first columns of a pivoted Cholesky factor.
 Status FactorAnalysis::begin(double* correlations) noexcept {
   const Index d = dimension_;
   MatrixMap source(correlations, d, d);
@@ -90,7 +90,7 @@ void FactorAnalysis::pivoted_columns(const double* correlations) noexcept {
   }
 }
 
-// Makes the columns of the loadings orthonormal; what is all but zero stays small.
+// Makes the columns of the loadings orthonormal; a column that is all but zero stays small.
 Status FactorAnalysis::orthogonalize() noexcept {
   MatrixMap loadings(loadings_, dimension_, rank_);
   MatrixMap inner(inner_, rank_, rank_);
@@ -108,7 +108,7 @@ Status FactorAnalysis::orthogonalize() noexcept {
   return Status::kOk;
 }
 
-// products <- matrix columns, a tile of the matrix at a time, which is read once for all of them.
+// products <- matrix columns. A tile of the matrix is read once for all columns.
 void FactorAnalysis::multiply(const double* matrix, const double* columns,
                               double* products) const noexcept {
   constexpr std::size_t kTile = 64;
@@ -123,7 +123,8 @@ void FactorAnalysis::multiply(const double* matrix, const double* columns,
   }
 }
 
-// One step of EM: the factors given the variables, then loadings and uniquenesses given those.
+// One step of EM: the factors given the variables, then loadings and uniquenesses given the
+// factors.
 Status FactorAnalysis::improve(const double* correlations) noexcept {
   const Index d = dimension_;
   MatrixMap loadings(loadings_, d, rank_);

@@ -1,8 +1,8 @@
 // Factor analysis: a covariance matrix as a diagonal plus a product of rank r,
 //   matrix ~ diag(uniqueness) + loadings loadings^T,
 // by maximum likelihood with the EM algorithm of Rubin and Thayer 1982, on the correlations. It
-// looks for what makes the whole law likely, small eigenvalues included; the leading eigenvectors
-// of the same rank leave those out, and an inverse is made of them.
+// fits the whole law, small eigenvalues included, which matter for an inverse; the leading
+// eigenvectors of the same rank would leave them out.
 #ifndef WINDHOVER_SAMPLERS_ESTIMATES_FACTOR_ANALYSIS_H_
 #define WINDHOVER_SAMPLERS_ESTIMATES_FACTOR_ANALYSIS_H_
 
@@ -21,8 +21,7 @@ class FactorAnalysis {
 
   // Fits `matrix` (D x D, both triangles) and overwrites it with its correlations. The same matrix
   // always gives the same fit. kNotPositiveDefinite when a variance is not a positive number.
-  // Complexity D^3 for a start and O(D^2 r)
-  // an iteration, at most 500 of them.
+  // Complexity D^3 for the start, and O(D^2 r) for each of at most 500 iterations.
   Status fit(double* matrix) noexcept;
 
   const double* uniqueness() const noexcept { return uniqueness_; }  // D, positive

@@ -96,9 +96,9 @@ void NoiseCovariance::add_rows(Model& model, const RowBatch& rows, const double*
 
 double NoiseCovariance::end_pass(double weight_floor, Interlude* interlude) noexcept {
   if (rows_ == 0) return 0.0;
-  // The rows are the whole window, so the mean gradient is that of the loss, not an estimate: the
-  // covariance divides by the number of rows. A number that is not finite would stay in every
-  // average for ever.
+  // The rows are the whole window, so the mean gradient is that of the loss and no estimate: the
+  // divisor is the number of rows. A pass that is not finite is dropped, or it would stay in every
+  // average.
   if (!centre(rows_, interlude)) {
     clear_sums();
     return 0.0;

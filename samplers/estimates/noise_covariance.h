@@ -23,12 +23,12 @@ class NoiseCovariance {
   NoiseCovariance(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
   void reset() noexcept;
 
-  // The rolling sweep: every row of the window once a pass, each at the current iterate. The rows'
-  // own sampling then adds no variance: as good after one pass as eq. 12 after some
-  // 300. `end_pass` blends the pass in with weight max(decay, floor).
+  // The rolling sweep: every row of the window once a pass, at the iterate of the moment. It adds
+  // no variance by sampling rows, so one pass is as good as some 300 estimates by eq. 12.
+  // `end_pass` blends the pass in with weight max(decay, weight_floor).
   void add_rows(Model& model, const RowBatch& rows, const double* theta) noexcept;
-  // Returns that weight; 0 when the pass had no rows, or sums that are not finite: the estimate
-  // stays. An interlude must leave this object alone.
+  // Returns that weight, or 0 when the pass had no rows, or sums that are not finite; the estimate
+  // then stays. An interlude must leave this object alone.
   double end_pass(double weight_floor, Interlude* interlude = nullptr) noexcept;
 
   // Forgets the rows of a pass that was not ended.
@@ -36,7 +36,7 @@ class NoiseCovariance {
     if (rows_ > 0) clear_sums();
   }
 
-  // Replaces passes for rows that are seen once: the sums fade, and go on.
+  // For rows that are seen once, in place of passes: the sums fade and go on.
   void fade(double keep) noexcept;
   void estimate_from_sums() noexcept;
 

@@ -11,10 +11,10 @@
 
 namespace windhover {
 
-// The expectation of phi(theta) from draws, with a multiple of the gradient added whose expectation
-// is 0: phi + a^T gradient, a = -Cov(gradient)^-1 Cov(gradient, phi). With full gradients and a
-// Gaussian posterior a linear phi has no variance left. With minibatch gradients only the injected
-// noise is taken off, a factor of 1.1 to 1.7 for SGLD, and no bias.
+// The expectation of phi(theta) from draws of phi + a^T gradient, where the gradient has
+// expectation 0 and a = -Cov(gradient)^-1 Cov(gradient, phi). With full gradients and a Gaussian
+// posterior a linear phi has no variance left. With minibatch gradients only the injected noise is
+// removed, which divides the variance for SGLD by 1.1 to 1.7, and no bias.
 //
 // One thread. Memory 2 D^2 doubles.
 class ZeroVariance {
@@ -27,7 +27,7 @@ class ZeroVariance {
   // without variance.
   Status solve() noexcept;
 
-  double mean() const noexcept { return phi_; }             // plain
+  double mean() const noexcept { return phi_; }             // without control variates
   double corrected() const noexcept { return corrected_; }  // after solve()
   const double* coefficients() const noexcept { return coefficients_; }
 
