@@ -39,8 +39,8 @@ Index BlockFisherScoring::width(Index block) const noexcept {
   return std::min(block_size_, dimension_ - first(block));
 }
 
-// Factorizes the block of C, made stable with that of A for H = scale C^-1. A short last block is
-// filled up with ones on the diagonal, which nothing reads.
+// Factorizes the block of C; where H = scale C^-1 is not stable, A's block is added. A short last
+// block is padded by ones on the diagonal, which nothing reads.
 Status BlockFisherScoring::factorize(const Estimates& e, Index block, double scale) noexcept {
   const Index begin = first(block);
   const Index size = width(block);
@@ -85,7 +85,7 @@ Status BlockFisherScoring::refresh(const Estimates& e) noexcept {
   const auto multiply = [this](double* b, Index) { apply(b, scratch_); };
   const double rate = largest_rate(e.curvature, dimension_, work_, work_ + dimension_, multiply);
   if (rate > kLargestRate) {
-    // The metric that H is the inverse of grows by this factor, and so does its noise.
+    // H^-1 grows by this factor, and so does the covariance of the noise.
     VectorMap(inverses_, blocks_ * block_size_ * block_size_) *= 1.0 / rate;
     VectorMap(roots_, blocks_ * block_size_ * block_size_) *= std::sqrt(rate);
   }

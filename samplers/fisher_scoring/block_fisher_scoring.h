@@ -1,9 +1,9 @@
 // Stochastic gradient Fisher scoring with a block-diagonal Fisher matrix: Ahn, Korattikara and
-// Welling 2012, section 4. As fisher_scoring.h, with the blocks of C along its diagonal in place of
-// C: block_size neighbouring parameters each, the last one what is left.
+// Welling 2012, section 4. It is as in fisher_scoring.h, with the blocks of C along its diagonal in
+// place of C. A block is block_size neighbouring parameters; the last one is what is left.
 //
-// A block whose gradient noise is too small for a stable step gets (S/n) A added; where blocks that
-// are stable one by one are not so together, all rates are cut.
+// A block whose gradient noise is too small for a stable step gets (S/n) A added. Where blocks are
+// stable one by one but not together, all rates are scaled down.
 #ifndef WINDHOVER_SAMPLERS_FISHER_SCORING_BLOCK_FISHER_SCORING_H_
 #define WINDHOVER_SAMPLERS_FISHER_SCORING_BLOCK_FISHER_SCORING_H_
 

@@ -99,8 +99,8 @@ Status FullFisherScoring::refresh_bounded(const Estimates& e) noexcept {
     MatrixMap(sum, d, d).diagonal().array() += injected;
     return sum;
   };
-  // eig(HA) < 2 if and only if C/S + E - A/n is positive definite. With 2 A/n added a direction
-  // without noise goes to the mode in one step.
+  // The eigenvalues of HA are below 2 if and only if C/S + E - A/n is positive definite. With 2 A/n
+  // added a direction without noise goes to the mode in one step.
   const bool stable = preconditioner_.is_positive_definite(metric(-1.0 / e.n), e.interlude);
   const Status status =
       preconditioner_.set_inverse(metric(stable ? 0.0 : 2.0 / e.n), 2.0 / e.n, e.interlude);
@@ -120,7 +120,7 @@ Status FullFisherScoring::refresh_scaled(const Estimates& e) noexcept {
   };
   const double alpha2 = noise_scale_ * noise_scale_;
   const double scale = 2.0 / ((1.0 + alpha2) * gamma(e));
-  // As in FullConstantSgd: eig(HA) < 2 if and only if this is positive definite.
+  // As in FullConstantSgd, HA is stable if and only if this is positive definite.
   const bool stable = preconditioner_.is_positive_definite(metric(-0.5 * scale), e.interlude);
   return preconditioner_.set_inverse_and_noise(metric(stable ? 0.0 : e.minibatch_size / e.n), scale,
                                                std::sqrt(alpha2 * gamma(e) / e.n), e.interlude);

@@ -1,18 +1,19 @@
 // Stochastic gradient Fisher scoring: Ahn, Korattikara and Welling 2012, Algorithm 1.
 //
-// gamma = (S + n) / S, I_n = n C, the free noise matrix B = gamma I_n with alpha = 2 /
-// sqrt(epsilon):
+// With gamma = (S + n) / S, I_n = n C, and the free noise matrix B = gamma I_n (alpha = 2 /
+// sqrt(epsilon)):
 //   theta <- theta + 2 [(1 + alpha^2) gamma I_n]^-1 (grad log posterior + eta),
-//   eta ~ N(0, alpha^2 gamma I_n);
-// on the mean-loss scale H = 2 / ((1 + alpha^2) gamma) C^-1 and injected noise of covariance
-// alpha^2 gamma C / n, alpha = noise_scale. Exact when A = C; the prior is missing.
+//   eta ~ N(0, alpha^2 gamma I_n).
+// On the mean-loss scale this is H = 2 / ((1 + alpha^2) gamma) C^-1, with injected noise of
+// covariance alpha^2 gamma C / n; alpha = noise_scale. Exact when A = C; the prior is missing.
 //
 // With step_size_max = h_max > 0 the noise is instead the least that keeps every H_kk <= h_max:
 // E_kk = max(0, 2 / (h_max n) - C_kk / S), H = (2 / n) (C / S + E)^-1 (Mandt et al. 2017, eq. 26,
-// with E13 applied). For the full matrix E = 2 / (h_max n) I, which bounds H whatever C is.
+// with a correction of their h_max rule: it is a bound, not one rate for all). For the full matrix
+// E = 2 / (h_max n) I, which bounds H whatever C is.
 //
-// Directions with too little gradient noise for a stable step get (S/n) A added to C, with a full
-// matrix and step_size_max twice that.
+// Where gradient noise is too small for a stable step, a full C gets (S/n) A added (with
+// step_size_max twice that), and a C_kk or scalar C below that of (S/n) A is raised to it.
 #ifndef WINDHOVER_SAMPLERS_FISHER_SCORING_FISHER_SCORING_H_
 #define WINDHOVER_SAMPLERS_FISHER_SCORING_FISHER_SCORING_H_
 

@@ -75,7 +75,7 @@ Status LowRankFisherScoring::refresh(const Estimates& e) noexcept {
     factor_.whiten(normals_);
     corrections.row(j) = std::sqrt(scale) * row.transpose();
   }
-  // Where the fit leaves so much out that H is not stable, F is too small by this factor.
+  // Where the fit leaves out so much that H is not stable, F is multiplied by this rate.
   const auto multiply = [this](double* b, Index) { apply(b, normals_ + dimension_); };
   double shortfall = largest_rate(e.curvature, d, work_, work_ + d, multiply);
   if (shortfall <= kLargestRate) shortfall = 1.0;

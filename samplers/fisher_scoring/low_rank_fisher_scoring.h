@@ -1,11 +1,11 @@
 // Stochastic gradient Fisher scoring with a diagonal plus a low-rank matrix for the metric, in
 // O(D r) a step.
 //
-// With M = A + (n/S) C (gamma n C of Ahn, Korattikara and Welling 2012, Algorithm 1, where its 1 in
-// gamma stands for A = C) and F ~ M its factor analysis of rank r (factor_analysis.h),
+// Let M = A + (n/S) C. (Algorithm 1 of Ahn, Korattikara and Welling 2012 has gamma n C, where the 1
+// in gamma stands for A = C.) With F ~ M its factor analysis of rank r (factor_analysis.h),
 //   H = 2 / (1 + alpha^2) F^-1, and noise of covariance (alpha^2 / n) F added to the gradient.
-// The law is the posterior where F = M, whatever A and C; and for large alpha whatever F is.
-// alpha = noise_scale. H is applied by the identity of Woodbury; the noise is a draw of D + r.
+// The law is the posterior where F = M, whatever A and C are, and for large alpha whatever F is.
+// alpha = noise_scale. H is applied by Woodbury's identity; the noise takes D + r normals.
 #ifndef WINDHOVER_SAMPLERS_FISHER_SCORING_LOW_RANK_FISHER_SCORING_H_
 #define WINDHOVER_SAMPLERS_FISHER_SCORING_LOW_RANK_FISHER_SCORING_H_
 

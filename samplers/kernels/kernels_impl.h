@@ -10,7 +10,7 @@
 namespace windhover {
 namespace {
 
-// For rows of kBlocks vectors; takes four rows at a time.
+// For rows of kBlocks vectors; four rows are taken at a time.
 template <std::size_t kBlocks>
 void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32_t* slots,
                        std::size_t count, std::size_t following, const double* coefficients,
@@ -55,13 +55,13 @@ void gather_dot_blocks(const double* base, std::size_t stride, const std::uint32
   }
 }
 
-// For rows of any length: takes wide vectors, then what is left of a row.
+// For rows of any length: wide vectors first, then the rest of the row.
 void gather_dot_long(const double* base, std::size_t stride, const std::uint32_t* slots,
                      std::size_t count, std::size_t following, const double* coefficients,
                      double offset, std::size_t target_index, double* predictors, double* targets) {
   const std::size_t whole = stride / kWideLanes * kWideLanes;
   constexpr std::size_t kAhead = 8;             // rows
-  constexpr std::size_t kLongestFetched = 256;  // the hardware reads on by itself in longer ones
+  constexpr std::size_t kLongestFetched = 256;  // in longer rows the hardware fetches by itself
   const std::size_t known = stride <= kLongestFetched ? count + following : 0;
   std::size_t i = 0;
   for (; i + 4 <= count; i += 4) {

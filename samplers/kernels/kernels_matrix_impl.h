@@ -9,7 +9,7 @@
 namespace windhover {
 namespace {
 
-// Works out four columns by one vector of rows of the result, over all observations.
+// Computes four columns by one vector of rows of the result, summed over all observations.
 inline void outer_tile(const double* rows, const double* scaled, std::size_t width,
                        std::size_t count, std::size_t column, std::size_t row, double* matrix) {
   Vector c0{}, c1{}, c2{}, c3{};
@@ -43,7 +43,7 @@ void weighted_outer(const double* rows, std::size_t width, std::size_t count, co
   }
 }
 
-// y += L x, by four columns of L at a time from the diagonal on.
+// y += L x, four columns of L at a time, each from the diagonal down.
 void triangular_product(const double* lower, std::size_t d, const double* x, double* y) {
   std::size_t j = 0;
   for (; j + 4 <= d; j += 4) {
@@ -99,7 +99,7 @@ void triangular_transposed_product(const double* lower, std::size_t d, double sc
   }
 }
 
-// y += scale M x: what stands below the diagonal is read once and used for both halves.
+// y += scale M x. Numbers below the diagonal are read once and used for both triangles.
 void symmetric_product(const double* matrix, std::size_t d, double scale, const double* x,
                        double* y) {
   std::size_t j = 0;
@@ -142,7 +142,7 @@ void symmetric_product(const double* matrix, std::size_t d, double scale, const 
   }
 }
 
-// Works out kRows rows by kVectors vectors of the result, over all terms.
+// Computes kRows rows by kVectors vectors of the result, summed over all terms.
 template <class V, std::size_t kRows, std::size_t kVectors>
 inline void product_tile(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
                          std::size_t b_stride, double* c, std::size_t c_stride, std::size_t terms) {
@@ -164,7 +164,7 @@ inline void product_tile(const double* a, std::size_t a_row, std::size_t a_term,
   }
 }
 
-// Multiplies some columns of b with all rows of a: the columns stay in the first cache.
+// Multiplies all rows of a by some columns of b, which stay in the first cache.
 template <class V, std::size_t kVectors>
 void product_columns(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
                      std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
@@ -188,13 +188,13 @@ void product_columns(const double* a, std::size_t a_row, std::size_t a_term, con
   }
 }
 
-// Whatever tile a result is in, it is one sum in the order of the terms: the bits of a row do not
-// depend on the rows beside it.
+// Each result is one sum in the order of the terms, whatever tile it is in. So the bits of a row do
+// not depend on the rows beside it.
 void multiply_add(const double* a, std::size_t a_row, std::size_t a_term, const double* b,
                   std::size_t b_stride, double* c, std::size_t c_stride, std::size_t rows,
                   std::size_t columns, std::size_t terms) {
-  // How many vectors are taken at a time: as many sums as hide the latency of an addition and fit
-  // into the registers, and none left over to wait for alone.
+  // How many vectors are taken at a time: enough sums to hide the latency of an addition, few
+  // enough for the registers, and no vector left over to wait for alone.
   const std::size_t most = kWideLanes > kLanes ? 6 : rows == 1 ? 4 : 2;
   std::size_t j = 0;
   for (std::size_t left = columns / kWideLanes; left > 0;) {

@@ -1,4 +1,4 @@
-// Vectors of doubles, and what the kernels do with them alone; the same rules as in kernels_impl.h.
+// Vectors of doubles, and the kernels that need nothing else; the same rules as in kernels_impl.h.
 #ifndef WINDHOVER_SAMPLERS_KERNELS_KERNELS_VECTOR_IMPL_H_
 #define WINDHOVER_SAMPLERS_KERNELS_KERNELS_VECTOR_IMPL_H_
 
@@ -49,7 +49,7 @@ inline Vector transpose_sum(Vector a, Vector b, Vector c, Vector d) {
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-// The integers that go with a vector type, for code that is written once for both.
+// The integer vector of a vector type's shape, for code that serves both types.
 template <class V>
 using BitsOf = std::conditional_t<sizeof(V) == sizeof(Vector), Integers, WideIntegers>;
 template <class V>
@@ -137,7 +137,7 @@ inline V normal_mixture_vector(V square, V added, const double* variances, const
     const V precision = 1.0 / (variances[j] + added);
     const V exponent = -0.5 * square * precision;
     const V term = weights[j] * square_root(precision) * exp_nonpositive(exponent);
-    // exp_nonpositive() has no result for such numbers; a NaN is passed on.
+    // exp_nonpositive() is not defined there; a NaN is passed on.
     density += exponent < -708.0      ? V{}
                : exponent == exponent ? term
                                       : exponent;  // NOLINT(misc-redundant-expression)

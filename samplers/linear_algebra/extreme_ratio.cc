@@ -66,8 +66,8 @@ bool ExtremeRatio::begin_step() noexcept {
   return true;
 }
 
-// Solves the problem in the span of three vectors. Cholesky's method makes g the identity there,
-// and leaves out a vector that depends on those before it.
+// Solves the problem in the span of three vectors. Cholesky's method makes g the identity there; it
+// leaves out a vector that depends on those before it.
 void ExtremeRatio::end_step() noexcept {
   constexpr double kDependent = 1e-10;
   const std::array<const RatioVector*, 3> span = {&best_, &gradient_, &change_};
@@ -96,7 +96,7 @@ void ExtremeRatio::end_step() noexcept {
     inverse.row(rank++) = row / std::sqrt(left);
   }
   if (indefinite_) return;
-  // Missing rows get an eigenvalue that comes first or last, where it is not asked for.
+  // Missing rows get an eigenvalue at the end that is not asked for.
   Eigen::Matrix3d small = inverse * f * inverse.transpose();
   const double beyond = (1 + small.cwiseAbs().maxCoeff()) * (largest_ ? -4 : 4);
   for (int r = rank; r < 3; ++r) small(r, r) = beyond;

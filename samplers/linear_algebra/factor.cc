@@ -1,5 +1,5 @@
-// Cholesky factors and what is made of them, a block of columns at a time: nearly all of the work
-// is products of blocks by the kernels, which read each number a few times from the caches.
+// Cholesky factors and what is made of them, a block of columns at a time. Nearly all work is in
+// products of blocks by the kernels, which read each number a few times from the caches.
 #include <algorithm>
 #include <cmath>
 
@@ -13,10 +13,10 @@ using Eigen::Index;
 namespace {
 
 constexpr Index kBlock = 32;
-// How many rows of a product are taken at a time: with a thousand terms what they read stays in the
-// second cache.
+// How many rows of a product are taken at a time: what these read stays in the second cache up to a
+// thousand terms.
 constexpr Index kTile = 64;
-// c -= a b, laid out as for multiply_add(); its rows are columns of our matrix, which are
+// c -= a b, laid out as for multiply_add(). Its rows are the columns of our matrices, which are
 // contiguous.
 void subtract_product(const double* a, Index a_row, Index a_term, const double* b, Index b_stride,
                       double* c, Index c_stride, Index rows, Index columns, Index terms) noexcept {
@@ -54,7 +54,7 @@ double product_of(Index a, Index b, Index c = 1) noexcept {
   return static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
 }
 
-// Factorizes columns [first, first + width), from which the columns before are subtracted already.
+// Factorizes columns [first, first + width), from which the columns before have been subtracted.
 Status factorize_block(double* lower, Index d, Index first, Index width) noexcept {
   MatrixMap factor(lower, d, d);
   for (Index j = first; j < first + width; ++j) {
@@ -142,11 +142,11 @@ void Factor::colour(double* b) const noexcept {
   }
 }
 
-// Works block by block from the top: a row of the result reads the rows of b from its own on, so it
-// can be written there.
+// Goes block by block from the top. A row of the result needs the rows of b from its own on, so it
+// can replace its own row.
 void Factor::colour(double* rows, std::size_t columns, Interlude* interlude) const noexcept {
   const auto n = static_cast<Index>(columns);
-  MatrixMap b(rows, n, dimension_);  // a column of it is a row of ours
+  MatrixMap b(rows, n, dimension_);  // a column of it is one of our rows
   for (Index i = 0; i < dimension_; ++i) b.col(i) *= scale_[i];
   for (Index top = 0; top < dimension_; top += kBlock) {
     const Index end = std::min(top + kBlock, dimension_);
@@ -187,7 +187,7 @@ void Factor::whiten(double* b) const noexcept {
   solve_lower(lower_, dimension_, b);
 }
 
-// Works block by block from the top; what a block has found is subtracted from all rows below it.
+// Goes block by block from the top. The result of a block is subtracted from all rows below it.
 void Factor::whiten(double* rows, std::size_t columns) const noexcept {
   const auto n = static_cast<Index>(columns);
   MatrixMap b(rows, n, dimension_);

@@ -10,14 +10,14 @@ using Eigen::Index;
 
 namespace {
 
-// How many rows of a triangular matrix are computed together, and how many columns keep these in
-// the first cache.
+// How many rows of a triangular matrix are computed together, and how many columns at a time keep
+// these in the first cache.
 constexpr std::size_t kRootRows = 16;
 constexpr std::size_t kRootColumns = 64;
 
 }  // namespace
 
-// Row i of the result reads the rows of R from i on, so it can replace row i.
+// Row i of the result needs the rows of R from i on, so it can replace row i.
 void square_root_rows(double scale, Index dimension, double* rows, Interlude* interlude) noexcept {
   const auto d = static_cast<std::size_t>(dimension);
   for (std::size_t top = 0; top < d; top += kRootRows) {
@@ -48,8 +48,8 @@ void Factor::inverse(double scale, double* inverse, Interlude* interlude) const 
   square_root_rows(scale, dimension_, inverse, interlude);
 }
 
-// L R = S^-1, by blocks of rows of R from the top: what the rows above contribute is a product of
-// matrices, the rest a substitution within the block.
+// Solves L R = S^-1 by blocks of rows from the top: the rows above contribute a product of
+// matrices, and within the block the rest is a substitution.
 void Factor::inverse_root_rows(double* rows, Interlude* interlude) const noexcept {
   const auto d = static_cast<std::size_t>(dimension_);
   for (std::size_t top = 0; top < d; top += kRootRows) {

@@ -1,4 +1,4 @@
-// What may happen between the pieces of a long computation, so that nothing waits for the whole.
+// What runs between the pieces of a long computation, so that nothing waits for the whole.
 #ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_INTERLUDE_H_
 #define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_INTERLUDE_H_
 
@@ -6,8 +6,8 @@
 
 namespace windhover {
 
-// The computation says what it has done, in products of two numbers: where it stops for a while
-// depends on that alone, never on a clock. One thread.
+// The computation reports its work as a number of scalar products, each the product of two numbers.
+// Where it pauses depends on that number alone, never on a clock. One thread.
 class Interlude {
  public:
   using Run = void (*)(void* context) noexcept;
@@ -23,7 +23,7 @@ class Interlude {
     run_(context_);
   }
 
-  // What came in between was long enough: the next piece begins now.
+  // What ran in between was long enough: the next piece begins now.
   void restart() noexcept { products_ = 0; }
 
   void visit_state(StateVisitor& visitor) noexcept { visitor.value(products_); }
@@ -35,10 +35,10 @@ class Interlude {
   double products_ = 0;
 };
 
-// A number that only goes through memory counts for so many products, in order and out of it.
+// How many products a number counts for that only goes through memory: in order, and scattered.
 inline constexpr double kProductsANumber = 16;
 inline constexpr double kScatteredNumber = 64;
-// What a number of a matrix counts for that a product with one vector reads once, from beyond the
+// The same for a number of a matrix that a product with one vector reads once, from beyond the
 // caches.
 inline constexpr double kSweptNumber = 6;
 

@@ -6,9 +6,9 @@
 
 namespace windhover {
 
-// Calls f(first row, width, columns, offset) for each panel. What does not fill a panel is part of
-// the last one: few rows alone are slow. It is as wide as whole cache lines make it, rows beyond D
-// are 0.
+// Calls f(first row, width, columns, offset) for each panel. The last panel also takes the rows
+// that do not fill one, because few rows alone are slow. Its width is whole cache lines; rows
+// beyond D are 0.
 template <class F>
 void InverseFactor::for_panels(F&& f) const noexcept {
   std::size_t offset = 0;

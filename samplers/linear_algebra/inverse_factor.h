@@ -1,6 +1,5 @@
-// The inverse of a matrix's Cholesky factor, to multiply with: a quadratic form in matrix^-1 is
-// then one product with a triangle instead of a substitution, in which each number waits for the
-// last.
+// The inverse of a Cholesky factor, to multiply with: a quadratic form in matrix^-1 is then one
+// product with a triangle, not a substitution, in which each number waits for the last.
 #ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_INVERSE_FACTOR_H_
 #define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_INVERSE_FACTOR_H_
 
@@ -13,8 +12,8 @@
 
 namespace windhover {
 
-// R = (S L)^-1 of matrix = S L L^T S, so that |R x|^2 = x^T matrix^-1 x: never negative, and as
-// precise as the substitution (both err by about D epsilon |R| |L| |R x|).
+// R = (S L)^-1 of matrix = S L L^T S. Then |R x|^2 = x^T matrix^-1 x, which is never negative, and
+// is as precise as by substitution (both err by about D epsilon |R| |L| |R x|).
 //
 // R lies in panels of kPanel rows, column after column up to the diagonal, so a product reads
 // memory in order, and only the triangle. Memory: D^2 / 2 + kPanel D doubles at most.
@@ -22,22 +21,21 @@ class InverseFactor {
  public:
   InverseFactor(Arena& arena, std::uint32_t dimension) noexcept;
 
-  // Computes R of `factor`, and from it inverse <- scale x matrix^-1, both triangles. Each takes
-  // about a third of the work. Complexity 2/3 D^3.
+  // Computes R from `factor`, and then inverse <- scale x matrix^-1, both triangles, each about a
+  // third of the work. Complexity 2/3 D^3.
   void compute(const Factor& factor, double scale, double* inverse,
                Interlude* interlude = nullptr) noexcept;
-  // Copies R, unless it is already that of `other`'s last compute(). REQUIRES: always the same
-  // `other`, and no compute() here.
+  // Copies R, unless it is already that of the last compute() of `other`. REQUIRES: `other` is
+  // always the same, and there is no compute() here.
   void copy_from(const InverseFactor& other) noexcept;
 
-  // Shows R. What was copied from here, or to here, before a restore does not count as a copy after
-  // it.
+  // Shows R. A copy made before a restore, from here or to here, must be made again after it.
   void visit_state(StateVisitor& visitor) noexcept;
   void visit_copy(StateVisitor& visitor) noexcept;
 
-  // whitened row i <- R x_i for `count` rows of stride() doubles each, of which D are x; beyond
-  // them `whitened` gets zeros. Complexity D^2 a row; R is read once for four rows. A row's result
-  // has the same bits whatever rows come with it.
+  // whitened row i <- R x_i for `count` rows, which are stride() doubles long: D numbers of x, then
+  // padding, for which `whitened` gets zeros. Complexity D^2 a row; R is read once for four rows.
+  // The bits of a row's result do not depend on the rows that come with it.
   void whiten(const double* x, std::size_t count, double* whitened) const noexcept;
 
   // How many doubles lie from one row to the next: D, rounded up to whole cache lines.
@@ -46,14 +44,14 @@ class InverseFactor {
 
  private:
   static constexpr std::size_t kPanel = 32;
-  // Calls f for every panel, which holds rows [first, last) of all columns before `last`.
+  // Calls f for each panel, which holds rows [first, last) of all columns before `last`.
   template <class F>
   void for_panels(F&& f) const noexcept;
   std::size_t numbers() const noexcept;
 
   std::size_t dimension_;
   std::size_t stride_;
-  std::uint64_t computations_ = 0;  // that led to R, here or where it was copied from
+  std::uint64_t computations_ = 0;  // which computation R is from, here or at the copy's source
   double* panels_;
 };
 

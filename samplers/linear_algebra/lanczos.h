@@ -17,8 +17,8 @@ class LanczosMatrix {
  public:
   static constexpr std::size_t kMostSteps = 512;
 
-  // Whether more steps are worthwhile: they are until two looks in a row, eight steps apart, have
-  // found the smallest eigenvalue lower by less than a per mille. It falls in stairs. Rounding
+  // Whether more steps are worthwhile: until two looks in a row, eight steps apart, find the
+  // smallest eigenvalue lower by less than a per mille. Two, because it falls in stairs. Rounding
   // makes more steps than dimensions useful.
   bool goes_on(std::ptrdiff_t dimension) noexcept {
     constexpr std::size_t kLook = 8;
@@ -40,8 +40,8 @@ class LanczosMatrix {
     ++steps_;
   }
 
-  // The smallest eigenvalue, from above and to a relative `precision`, by bisection with the count
-  // of negative pivots (Golub and Van Loan, section 8.4).
+  // The smallest eigenvalue, to a relative `precision` and never too small, by bisection with the
+  // count of negative pivots (Golub and Van Loan, section 8.4).
   double smallest_eigenvalue(double precision) const noexcept {
     if (steps_ == 0) return 0;
     double low = 0;
@@ -73,10 +73,11 @@ class LanczosMatrix {
   std::array<double, kMostSteps> coupling_;
 };
 
-// The smallest eigenvalue of HA, of the direction that takes longest to forget, by Lanczos's method
-// in the inner product of A, in which HA is symmetric: from above, and by no more than some per
-// cent where the condition number is below 3e4. apply(b, d): b <- H b. `work` holds 4 D doubles.
-// Complexity (D^2 + apply) times the root of the condition number, at most 512.
+// The smallest eigenvalue of HA, which belongs to the direction that takes longest to forget, by
+// Lanczos's method in the inner product of A, in which HA is symmetric. Never too small, and too
+// large by some per cent at most where the condition number is below 3e4. apply(b, d): b <- H b.
+// `work` holds 4 D doubles. Complexity (D^2 + apply) times the root of the condition number, or 512
+// times.
 template <class Apply>
 double slowest_rate(const double* curvature, Eigen::Index d, double* work, Interlude* interlude,
                     Apply&& apply) noexcept {
@@ -106,12 +107,14 @@ double slowest_rate(const double* curvature, Eigen::Index d, double* work, Inter
     tridiagonal.add(along, size);
     advance(interlude, 2.0 * swept);
   }
-  // Steps beyond the dimension are made of rounding, and bisection begins at the least number that
-  // they left: ended any earlier, it would end elsewhere for the same matrix in other units.
+  // Steps beyond the dimension are made of rounding, and bisection starts from the least number
+  // they left. So it is run to the end, or the same matrix in other units would give another
+  // result.
   return tridiagonal.smallest_eigenvalue(1e-12);
 }
 
-// The same for diag(rates) A and for A itself, which is positive only where A is positive definite.
+// The same for diag(rates) A, and for A itself. The latter is positive only where A is positive
+// definite.
 inline double slowest_scaled_rate(const double* rates, const double* curvature, Eigen::Index d,
                                   double* work) noexcept {
   return slowest_rate(curvature, d, work, nullptr, [rates](double* b, Eigen::Index size) {

@@ -122,7 +122,7 @@ double power_iteration(Index d, double* work, Apply&& apply) noexcept {
       return 0;
     }
     vector = image / size;
-    // This is much stricter than 1 %: close to a second eigenvalue the estimate moves on by tiny
+    // Much stricter than 1 %, because close to a second eigenvalue the estimate moves by tiny
     // steps.
     if (std::abs(size - eigenvalue) < 1e-6 * size) {
       return size;

@@ -4,8 +4,8 @@
 // Factorisations scale to a unit diagonal first: columns whose scales are 10^6 apart would
 // otherwise have a condition number of 10^12.
 //
-// Functions that take long for many parameters let an interlude run between their pieces, if they
-// are given one.
+// Functions that take long for many parameters let an interlude, if given, run between their
+// pieces.
 #ifndef WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_LINEAR_ALGEBRA_H_
 #define WINDHOVER_SAMPLERS_LINEAR_ALGEBRA_LINEAR_ALGEBRA_H_
 
@@ -24,23 +24,22 @@ using MatrixMap = Eigen::Map<Eigen::MatrixXd>;
 using ConstVectorMap = Eigen::Map<const Eigen::VectorXd>;
 using ConstMatrixMap = Eigen::Map<const Eigen::MatrixXd>;
 
-// The lower Cholesky factor of `matrix` (D x D), written to `lower` with zeros above the diagonal.
-// The two may be the same memory. It is left-looking, a block of columns at a time: D^3 / 3
-// operations. kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then
-// unspecified.
+// Writes the lower Cholesky factor of `matrix` (D x D) to `lower`, with zeros above the diagonal;
+// the two may be the same memory. Left-looking, a block of columns at a time: D^3 / 3 operations.
+// kNotPositiveDefinite when a pivot is not positive or not finite; `lower` is then unspecified.
 Status cholesky(const double* matrix, Eigen::Index dimension, double* lower,
                 Interlude* interlude = nullptr) noexcept;
 
-// Replaces a positive semi-definite matrix by a lower triangular root of it, root root^T = matrix:
-// a column whose pivot is 0 but for rounding is 0. Reads the lower triangle. Complexity D^3 / 3.
+// Replaces a positive semi-definite matrix by a lower triangular root, root root^T = matrix. A
+// column whose pivot is 0 up to rounding becomes 0. Reads the lower triangle. Complexity D^3 / 3.
 void semidefinite_root(double* matrix, Eigen::Index dimension) noexcept;
 
 // b <- L^-1 b and b <- L^-T b.
 void solve_lower(const double* lower, Eigen::Index dimension, double* b) noexcept;
 void solve_lower_transposed(const double* lower, Eigen::Index dimension, double* b) noexcept;
 
-// rows <- scale x R^T R, both triangles, in place of a lower triangular R that lies there by rows.
-// Complexity D^3 / 3.
+// Replaces a lower triangular R, stored by rows, by scale x R^T R, both triangles. Complexity D^3 /
+// 3.
 void square_root_rows(double scale, Eigen::Index dimension, double* rows,
                       Interlude* interlude = nullptr) noexcept;
 
@@ -64,8 +63,8 @@ class Factor {
   void solve_root(double* b) const noexcept;
   // b <- (S L)^T b, which undoes solve_root().
   void colour(double* b) const noexcept;
-  // Both for many vectors at once: D rows of `columns` numbers, one column a vector. Complexity D^2
-  // a column, and the factor is read once for all of them.
+  // These two take many vectors at once: D rows of `columns` numbers, a vector a column. Complexity
+  // D^2 a column; the factor is read once for all of them.
   void solve_root(double* rows, std::size_t columns, Interlude* interlude = nullptr) const noexcept;
   void colour(double* rows, std::size_t columns, Interlude* interlude = nullptr) const noexcept;
   // b <- (S L)^-1 b: |b|^2 is then b^T matrix^-1 b.
@@ -78,8 +77,8 @@ class Factor {
   void root(double scale, double* root, Interlude* interlude = nullptr) const noexcept;
   // inverse <- (S L)^-1 (lower triangular, zeros above). Complexity D^3 / 3.
   void inverse_root(double* inverse, Interlude* interlude = nullptr) const noexcept;
-  // rows <- R = (S L)^-1 by rows, zeros above the diagonal: |R x|^2 = x^T matrix^-1 x, and R^T R is
-  // the inverse. Complexity D^3 / 3.
+  // rows <- R = (S L)^-1, stored by rows, with zeros above the diagonal: |R x|^2 = x^T matrix^-1 x,
+  // and R^T R is the inverse. Complexity D^3 / 3.
   void inverse_root_rows(double* rows, Interlude* interlude = nullptr) const noexcept;
   void copy_from(const Factor& other, Interlude* interlude = nullptr) noexcept;
   Eigen::Index dimension() const noexcept { return dimension_; }
@@ -108,11 +107,11 @@ Status stationary_covariance(const double* preconditioner, const double* curvatu
 void symmetrize(double* matrix, Eigen::Index dimension, Interlude* interlude = nullptr) noexcept;
 
 // The largest eigenvalue of a symmetric positive semi-definite matrix (both triangles filled), by
-// power iteration: never too large, and 3 % too small at most unless the start is all but
+// power iteration. Never too large, and at most 3 % too small, unless the start is nearly
 // orthogonal to its vector. `work` holds 2 D doubles. Complexity about 100 D^2, at most 1000 D^2.
 double largest_eigenvalue(const double* matrix, Eigen::Index dimension, double* work) noexcept;
-// The same for diag(scale) matrix (scale positive) and for metric^-1 matrix, by way of the
-// symmetric S^1/2 matrix S^1/2.
+// The same for diag(scale) matrix, scale positive, and for metric^-1 matrix, through the symmetric
+// S^1/2 matrix S^1/2.
 double largest_scaled_eigenvalue(const double* scale, const double* matrix, Eigen::Index dimension,
                                  double* work) noexcept;
 double largest_ratio(const double* matrix, const Factor& metric, double* work) noexcept;

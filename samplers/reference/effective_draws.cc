@@ -72,7 +72,7 @@ double bulk_effective_draws(const std::vector<std::vector<double>>& chains) {
     }
     return 1.0 - (within - covariance / static_cast<double>(parts)) / variance;
   };
-  // Adds sums of neighbouring pairs until one is not positive; none counts for more than the one
+  // Adds sums of neighbouring pairs until one is not positive. None counts more than the one
   // before.
   double time = -1.0;
   double before = INFINITY;

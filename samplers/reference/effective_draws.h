@@ -6,9 +6,9 @@
 
 namespace windhover::reference {
 
-// The bulk effective sample size of one quantity over chains of equal length: rank-normalised,
-// split in half, Geyer's initial monotone sequence (Vehtari, Gelman, Simpson, Carpenter and
-// Buerkner 2021).
+// The bulk effective sample size of one quantity over chains of equal length. The chains are
+// rank-normalised and split in half, and Geyer's initial monotone sequence is summed (Vehtari,
+// Gelman, Simpson, Carpenter and Buerkner 2021).
 double bulk_effective_draws(const std::vector<std::vector<double>>& chains);
 
 }  // namespace windhover::reference

@@ -49,7 +49,7 @@ double log_sum(double a, double b) {
                               : largest + std::log(std::exp(a - largest) + std::exp(b - largest));
 }
 
-// A stretch of a trajectory: its ends, one point of it drawn by weight, the sum of its momenta.
+// A stretch of a trajectory: its ends, one point drawn from it by weight, the sum of its momenta.
 struct Tree {
   Point left;
   Point right;
@@ -75,7 +75,7 @@ class Trajectory {
     return first;
   }
 
-  // `tree` grows by `more`, in `direction`; takes its chosen point with the log probability given.
+  // Adds `more` to `tree` in `direction`; takes its chosen point with the log probability given.
   void join(Tree& tree, const Tree& more, int direction, double log_probability) {
     if (more.stopped) {
       tree.stopped = true;
@@ -83,7 +83,7 @@ class Trajectory {
     }
     if (std::log(system_.uniform()) < log_probability) tree.chosen = more.chosen;
     const std::vector<double> sum = tree.momentum_sum;
-    // The end at which they meet must not have turned either: a U-turn can hide between two halves.
+    // Where they meet it must not turn either: a U-turn can hide between two halves.
     const Point& inner_old = direction > 0 ? tree.right : tree.left;
     const Point& inner_new = direction > 0 ? more.left : more.right;
     const Point& outer_old = direction > 0 ? tree.left : tree.right;
@@ -145,7 +145,7 @@ Run hamiltonian_monte_carlo(const LogDensity& log_density, const std::vector<dou
     system.refresh_momentum(point);
     const double before = system.energy(point);
     Point end = point;
-    // The length is random: a fixed one would be a period of some direction.
+    // The length is random, because a fixed one would be a period of some direction.
     constexpr double kMostSteps = 1000;
     const double longest = std::min(2.0 * options.path_length / step_size, kMostSteps);
     const auto steps = static_cast<int>(std::ceil(system.uniform() * longest));

@@ -11,13 +11,13 @@
 
 namespace windhover::reference {
 
-// Log density up to a constant, and its gradient (written to the second argument, same length).
+// Returns the log density up to a constant, and writes its gradient to the second argument.
 using LogDensity = std::function<double(const std::vector<double>&, std::vector<double>&)>;
 
 struct Options {
   std::size_t warm_up = 1000;  // moves that adapt step size and mass, thrown away
   std::size_t draws = 1000;
-  // Ends the draws with the one at which there have been so many gradients since the warm-up.
+  // Stops with the draw at which the gradients since the warm-up reach this number.
   std::size_t most_gradients = std::numeric_limits<std::size_t>::max();
   double target_acceptance = 0.8;
   double path_length = 1.6;  // HMC: in posterior standard deviations; about a quarter turn
@@ -28,16 +28,16 @@ struct Options {
 
 struct Run {
   std::vector<std::vector<double>> draws;  // draws x dimension
-  std::vector<double> inverse_mass;        // what the warm-up found the variances to be
+  std::vector<double> inverse_mass;        // the variances that the warm-up found
   double step_size = 0;
   double acceptance = 0;  // average, after the warm-up
   std::size_t divergences = 0;
   std::size_t gradients = 0;          // evaluations, warm-up included
-  std::size_t warm_up_gradients = 0;  // of them
+  std::size_t warm_up_gradients = 0;  // of these, in the warm-up
 };
 
-// Static trajectories of random length in (0, 2 path_length], leapfrog, Metropolis; diagonal mass
-// and step size adapted as below (Neal 2011).
+// HMC with leapfrog trajectories of random length in (0, 2 path_length] and a Metropolis step (Neal
+// 2011); diagonal mass and step size are adapted as in no_u_turn().
 Run hamiltonian_monte_carlo(const LogDensity& log_density, const std::vector<double>& start,
                             const Options& options);
 
