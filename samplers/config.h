@@ -21,48 +21,46 @@ struct ModelConfig {
   std::uint32_t features = 0;      // columns of a row, without the intercept
   std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise sparse rows of at most so many
   bool intercept = true;           // a constant 1, the last coefficient
-  // Each row has an offset: a number that is added to its linear predictor, in units of y, log
-  // counts or log-odds. Generalized linear models other than binomial take one.
+  // Each row has an offset: a known addend of its linear predictor, in units of y, log counts or
+  // log-odds. Generalized linear models other than binomial take one.
   bool offset = false;
   // Each row has a weight: how many equal rows it counts as. Networks take none.
   bool weight = false;
-  // Each row has room for what its learner makes of its weight; set by EngineConfig.
+  // Each row has room for the weight that its learner gives it; set by EngineConfig.
   bool learner_weight = false;
-  // The precision of the Gaussian prior, of mean 0, of every coefficient but the intercept. 0:
-  // weakly informative, that is an sd of 2.5 in the units of sd(y) / sd(x), and features and y are
-  // standardised unless EngineConfig says otherwise. Any other number is in the units that the
-  // features and y are in.
+  // The precision of the Gaussian prior, of mean 0, for every coefficient but the intercept, in the
+  // units of features and y. 0: weakly informative. The sd is then 2.5 in units of sd(y) / sd(x),
+  // and features and y are standardised unless EngineConfig says otherwise.
   double prior_precision = 0.0;
-  double intercept_precision = 0.0;  // 0: with the default prior the same, otherwise 0.1
-  // Learns the prior precision from the rows, beginning with the one above and within these bounds:
-  // one for all features, or one for each group (runtime/learning/prior_precision.h). Networks
-  // cannot.
+  double intercept_precision = 0.0;  // 0: the same with the default prior, otherwise 0.1
+  // Learns the prior precision from the rows, from the one above on and within these bounds: one
+  // for all features, or one for each group (runtime/learning/prior_precision.h). Not for networks.
   bool learn_prior_precision = false;
   double prior_precision_min = 1e-6;
   double prior_precision_max = 1e6;
-  std::span<const std::uint32_t> prior_groups = {};  // of each feature, from 0; empty: one for all
-  // The noise variance. linear: of y given x, in units of y^2; student-t: the square of its scale,
-  // likewise; log-normal: of log y given x. 0 learns it.
+  std::span<const std::uint32_t> prior_groups = {};  // of each feature, from 0; empty: one group
+  // The noise variance of y given x in units of y^2 (linear), its squared scale (student-t), or the
+  // noise variance of log y given x (log-normal). 0 learns it.
   double noise_variance = 0.0;
   double degrees_of_freedom = 4.0;  // student-t: at least 3
   std::uint32_t classes =
       2;  // softmax, mlp-softmax, drbm: 2 to kMaxClasses; targets are 0 to classes - 1
 
   std::uint32_t hidden = 8;   // networks: units of the first hidden layer
-  std::uint32_t hidden2 = 0;  // likewise of the second; 0: there is none
+  std::uint32_t hidden2 = 0;  // the same of the second; 0: there is none
   Activation activation = Activation::kTanh;
 
-  // Whether rows count as more or less than one.
+  // Whether rows may have a weight other than 1.
   bool weighted() const { return weight || learner_weight; }
   // The columns of a row: the features, and the intercept's 1.
   std::uint32_t columns() const { return features + (intercept ? 1U : 0U); }
-  // How many parameters the model of this name has; columns() when there is none. Defined by the
-  // registry.
+  // How many parameters the model of this name has; columns() when there is no such model. Defined
+  // by the registry.
   std::uint32_t dimension() const noexcept;
   // Whether each row has a number of trials: those of a binomial model do. Defined by the registry.
   bool has_trials() const noexcept;
-  // The numbers that 0 stands for in the prior. For networks the default stays 1 and 0.1: weights
-  // are divided by the root of the fan-in, and what comes in is of size 1. Defined by the registry.
+  // Whether the prior is the default one, of with_prior(). For networks the default stays 1 and
+  // 0.1: weights are divided by the root of the fan-in, and inputs have size 1.
   bool default_prior() const { return prior_precision == 0; }
   ModelConfig with_prior() const noexcept;
 };
@@ -89,13 +87,14 @@ enum class DecaySchedule : std::uint8_t {
 
 struct SamplerConfig {
   std::string_view name = "calibrated";
-  // S. 0: a 200th of the rows, but at least 64 and twice the dimension, and at most 256 where that
-  // is more (without a window the least of these).
+  // S. 0: the larger of 64 and twice the dimension; with a window a 200th of the rows, up to 256,
+  // where that is more. Never more than a fourth of the rows.
   std::uint32_t minibatch_size = 0;
-  bool minibatch_grows = false;  // set where S was 0: minibatch_size is then the most
-  // K, each with draws of its own. 0: 8, or without a window one for every retained draw.
+  bool minibatch_grows = false;  // set where S was 0: minibatch_size is then its largest value
+  // K chains, each with minibatches of its own. 0: 8, or without a window one for every retained
+  // draw.
   std::uint32_t chains = 0;
-  bool shared_minibatches = false;  // refused with several chains: they would collapse
+  bool shared_minibatches = false;  // refused with several chains: they would become one
   NoiseEstimator noise_estimator = NoiseEstimator::kWindowSweep;
   NoiseStructure noise_structure = NoiseStructure::kFull;
   DecaySchedule decay = DecaySchedule::kPolynomial;
@@ -107,18 +106,19 @@ struct SamplerConfig {
   std::uint32_t rank = 4;        // sgfs-lr: factors beside the diagonal
   double momentum = 0.9;         // momentum: beta, in [0, 1)
 
-  // The Langevin family: samplers/langevin/langevin.h and the page of each sampler in
-  // samplers/docs. h (santa: eta); also the rate of sandwich.h and noise_completion.h. 0: computed
+  // The Langevin family (samplers/langevin/langevin.h, and a page for each sampler in
+  // samplers/docs). h (santa: eta); also the rate of sandwich.h, noise_completion.h and iasg. 0:
+  // computed.
   double step_size = 0.0;
   double step_decay = 0.0;              // sgld: gamma of h (1 + t / b)^-gamma
   double step_offset = 1000.0;          // sgld: b
   double temperature = 1.0;             // of the posterior drawn from and served; below 1: cold
   double initial_temperature = 0.0;     // sgld, santa: annealing starts here; 0: none
   double annealing_steps = 1000.0;      // sgld, santa: moves in which the temperature falls
-  double annealing_exponent = 1.0;      // sgld, santa: and how fast
-  double friction = 0.0;                // sghmc, thermostats: lost a move, at most 1; 0: chosen
+  double annealing_exponent = 1.0;      // sgld, santa: exponent of that fall
+  double friction = 0.0;                // sghmc, thermostats: share of v lost a move; 0: chosen
   double smoothing = 0.99;              // psgld, santa: weight of the past in the preconditioner
-  double preconditioner_floor = 1e-5;   // psgld, santa: lambda, keeps it finite
+  double preconditioner_floor = 1e-5;   // psgld, santa: lambda, which bounds it
   std::uint32_t cycle_steps = 10'000;   // csgld: moves a cycle
   double exploration = 0.25;            // csgld: share of a cycle without noise
   std::uint64_t exploration_steps = 0;  // santa: moves until it refines; 0: it never does

@@ -91,8 +91,7 @@ constexpr ModelEntry generalized_linear_entry(std::string_view likelihood,
           reset_model<M>};
 }
 
-// Makes one entry for each head: the name is part of the type because the factory is a plain
-// function.
+// An entry for one head. The name is a template argument because the factory is a plain function.
 template <const std::string_view& kName, Response kHead>
 constexpr ModelEntry network_entry(std::string_view likelihood, std::string_view source) {
   return {

@@ -14,14 +14,14 @@ namespace windhover {
 class AnySampler {
  public:
   virtual Status refresh(const Estimates& estimates) noexcept = 0;
-  // Call it whenever theta was put elsewhere than where the last step left it.
+  // Call it when theta is no longer where the last step left it.
   virtual void start(Chain& chain, Rng& rng) const noexcept = 0;
   virtual Status step(Chain& chain, GradientSource& gradient, Rng& rng) const noexcept = 0;
-  // See HasLaw for both; they write nothing where the entry says there is none.
+  // See HasLaw for both; they write nothing where the entry has no law.
   virtual void law(double* preconditioner, double* injected) const noexcept = 0;
   virtual void apply_law(double* vector, double* noise, double* room) const noexcept = 0;
   virtual double momentum() const noexcept = 0;
-  // In how many moves a chain forgets where it was, by the last refresh(); 0: about n / S.
+  // In how many moves a chain forgets, as of the last refresh(); 0: about n / S.
   virtual double relaxation() const noexcept = 0;
   // Shows what the chains share. REQUIRES: a refresh() has succeeded, or the visitor restores.
   virtual void visit_state(StateVisitor& visitor) noexcept = 0;
@@ -41,20 +41,20 @@ struct SamplerEntry {
   bool targets_posterior;  // false: the sandwich
   // How many numbers Chain::state has; 0 for most samplers.
   std::size_t (*state_size)(const SamplerConfig& config, std::uint32_t dimension) noexcept;
-  // Null while measuring. Look at arena.exhausted() before using what comes back.
+  // Null while measuring. Check arena.exhausted() before using the result.
   AnySampler* (*make)(Arena& arena, const SamplerConfig& config, std::uint32_t dimension) noexcept;
 };
 
 // Which parameters multiply features, and which are in units of y.
 struct ParameterLayout {
   std::uint32_t dimension;
-  // How many blocks there are: each has coefficients of the features, then of a constant 1 where
-  // there is one.
+  // How many blocks there are; each has the coefficients of the features, then that of a constant 1
+  // where there is one.
   std::uint32_t blocks;
   std::uint32_t stride;  // from one block to the next
   bool constant;
-  // Parameters from here on are in units of y; the last of them is added to the linear predictor as
-  // it is.
+  // Parameters from here on are in units of y; the last of them is an addend of the linear
+  // predictor, the intercept.
   std::uint32_t first_of_target;
   // Whether the block before them predicts the logarithm of y's variance.
   bool log_variance = false;

@@ -14,11 +14,11 @@ namespace windhover {
 //   dense:  features x_0 .. x_{F-1}, target, extras, zeros up to a multiple of 4 (so that kernels
 //           need no tail: whatever they multiply there is 0)
 //   sparse: target, count (both doubles), max_nonzeros values, max_nonzeros uint32 indices, extras
-// Extras, where the model's configuration asks for them and in this order: the offset, a known
-// addend of the row's linear predictor in units of its own y (of counts the log of the exposure),
-// or of a binomial model, which takes none, the number of trials; the weight that the row is sent
-// with. Behind them, where the learner may give a row less weight than that, its learner's weight:
-// what rows count as then. It is no part of a row as it is sent, logged or followed.
+// Extras are what the model's configuration asks for, in this order. First the offset, a known
+// addend of the row's linear predictor in units of its own y (for counts the log of the exposure),
+// or, for a binomial model, which takes no offset, the number of trials. Then the weight that the
+// row is sent with. Last the learner's weight, where the learner may give a row less than that; it
+// replaces the weight, and is no part of a row as it is sent, logged or followed.
 class RowLayout {
  public:
   RowLayout() = default;
@@ -42,7 +42,7 @@ class RowLayout {
   static constexpr std::size_t kCountIndex = 1;
   static constexpr std::size_t kValuesIndex = 2;
   std::size_t indices_index() const { return kValuesIndex + max_nonzeros_; }
-  // How many extras rows are sent with, how many they hold, and where the first stands.
+  // How many extras rows are sent with, how many they hold, and where the first one stands.
   std::size_t extras() const { return before_weight() + std::size_t{takes_weight_}; }
   std::size_t held_extras() const { return extras() + std::size_t{has_learner_weight_}; }
   std::size_t extras_index() const {
@@ -61,11 +61,11 @@ class RowLayout {
     return takes_weight() ? row[given_weight_index()] : 1.0;
   }
   bool has_learner_weight() const { return has_learner_weight_; }
-  // The learner's weight of a row that nobody has judged yet becomes the one it came with.
+  // A row that has not been judged yet gets the weight it came with as its learner's weight.
   void begin_learner_weight(double* row) const {
     if (has_learner_weight_) row[weight_index()] = given_weight(row);
   }
-  // What a row counts as: the learner's weight, where there is one.
+  // The weight that a row has for the learner: the learner's own, where there is one.
   bool has_weight() const { return takes_weight_ || has_learner_weight_; }
   std::size_t weight_index() const {
     return has_learner_weight_ ? extras_index() + extras() : given_weight_index();

@@ -17,9 +17,9 @@
 
 namespace windhover {
 
-// One chain: its parameters, what tells its random numbers from the others', and what its sampler
-// keeps for it from one step to the next. `work` is scratch: chains that never move at the same
-// time may share it.
+// One chain: its parameters, the index that sets its random numbers apart, and what its sampler
+// keeps for it between steps. `work` is scratch: chains that never move at the same time may share
+// it.
 struct Chain {
   double* theta = nullptr;  // dimension
   std::uint16_t index = 0;
@@ -34,13 +34,13 @@ constexpr std::size_t step_scratch(std::uint32_t dimension) noexcept {
 }
 
 // The gradient of the mean loss on the current minibatch: (1/S) sum of row gradients / dispersion +
-// Lambda theta / n. The prior's part is exact, it is never weighted by rows.
+// Lambda theta / n. The prior's part is added once, not weighted by rows.
 class GradientSource {
  public:
   GradientSource(Model* model, std::uint32_t dimension, const double* prior_precision) noexcept
       : model_(model), dimension_(dimension), prior_precision_(prior_precision) {}
 
-  // `dispersion`: or the shape, for models that have one.
+  // `dispersion` is the shape for models that have one.
   void set_scale(double n, double dispersion) noexcept {
     inverse_n_ = 1.0 / n;
     inverse_dispersion_ = has_shape(model_->response()) ? 1.0 : 1.0 / dispersion;
@@ -71,8 +71,8 @@ class GradientSource {
   double inverse_dispersion_ = 1;
 };
 
-// check() of a sampler whose refresh() reads C off the diagonal calls this; it refuses a diagonal
-// C.
+// For check() of a sampler whose refresh() reads entries of C beside its diagonal: refuses a
+// diagonal C.
 inline Result<bool> check_noise_is_full(const SamplerConfig& config) noexcept {
   if (config.noise_structure != NoiseStructure::kFull) {
     return Error{Status::kInvalidConfig,
@@ -81,7 +81,7 @@ inline Result<bool> check_noise_is_full(const SamplerConfig& config) noexcept {
   return true;
 }
 
-// One comparison a step: a NaN or an infinity anywhere survives a sum of 0 * x.
+// One comparison a step: 0 * x is NaN for a NaN or an infinity, and so is the sum.
 inline Status finite_or_diverged(const double* theta, std::uint32_t dimension) noexcept {
   double sum = 0;
   for (std::uint32_t j = 0; j < dimension; ++j) sum += 0.0 * theta[j];
@@ -114,14 +114,13 @@ concept Sampler = requires(S s, const S shared, Arena& arena, const SamplerConfi
   noexcept->std::same_as<void>;
 };
 
-// A sampler that moves by a law of constant coefficients can say it: H and the covariance of
-// `injected`, both D x D, mean-loss scale, of
+// A sampler that moves with constant coefficients can say its law: H and the covariance of
+// `injected`, both D x D on the mean-loss scale, of
 //   v <- momentum v - H (gradient + injected),  theta <- theta + v,
-// where momentum is 0 for all that have no momentum(). This serves diagnostics and tests.
+// where momentum is 0 for samplers without momentum(). This serves diagnostics and tests.
 //
 // apply_law() says it without a matrix: vector <- H vector, noise <- Cov(injected) H vector. `room`
-// holds D numbers, and none of the three overlap. Complexity about that of a step without its
-// gradient.
+// holds D numbers; none of the three overlap. Complexity about that of a step without its gradient.
 template <class S>
 concept HasLaw = Sampler<S> && requires(const S s, double* matrix, double* vector) {
   { s.law(matrix, matrix) }
@@ -130,8 +129,8 @@ concept HasLaw = Sampler<S> && requires(const S s, double* matrix, double* vecto
   noexcept;
 };
 
-// A sampler that keeps something a chain, e.g. a momentum, says how much and how it begins. A count
-// of steps is such a number too: doubles count exactly to 2^53.
+// A sampler that keeps numbers for each chain, e.g. a momentum, says how many and how they begin. A
+// count of steps is such a number too: doubles count exactly to 2^53.
 template <class S>
 concept KeepsState = Sampler<S> && requires(const S s, const SamplerConfig& config, Chain& chain,
                                             Rng& rng, std::uint32_t dimension) {

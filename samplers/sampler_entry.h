@@ -58,13 +58,13 @@ std::size_t state_size_of([[maybe_unused]] const SamplerConfig& config,
   }
 }
 
-// A sampler whose law is meant to be the sandwich A^-1 C A^-1 / n says kTargetsSandwich = true:
-// what serves the posterior takes any other law for an error (runtime: Provenance::law_ratio).
+// A sampler whose law is meant to be the sandwich A^-1 C A^-1 / n says kTargetsSandwich = true. Any
+// other law that is not the posterior counts as an error (runtime: Provenance::law_ratio).
 template <class S>
 concept TargetsSandwich = S::kTargetsSandwich;
 
 // A sampler that can draw from exp(-U / T), T = SamplerConfig::temperature, says kTempered = true;
-// to the others a temperature would mean nothing.
+// for the others a temperature has no meaning.
 template <class S>
 concept Tempered = S::kTempered;
 

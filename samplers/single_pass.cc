@@ -51,8 +51,7 @@ void SinglePass::visit_state(StateVisitor& visitor) noexcept {
 
 namespace {
 
-// Whether both weights that have that variance are above 0. A variance of 1 may be computed as
-// less.
+// Whether both random weights are above 0. Below 1 to rounding counts as 1, where one of them is 0.
 bool has_light_rows(double weight_variance) noexcept { return weight_variance < 0.999; }
 
 }  // namespace
@@ -60,8 +59,8 @@ bool has_light_rows(double weight_variance) noexcept { return weight_variance < 
 SinglePass::WeighedRows SinglePass::choose(const RowBatch& fresh, double weight_variance, Rng& rng,
                                            std::span<std::uint32_t> chosen) const noexcept {
   if (!weighs_rows()) return {fresh, fresh, weight_variance};
-  // Weights are 1 + v with probability 1 / (1 + v), else 0: mean 1 and variance v, and the fewest
-  // gradients.
+  // From a variance v of 1 on, weights are 1 + v with probability 1 / (1 + v), else 0: the same
+  // mean and variance with the fewest gradients.
   const double chance = has_light_rows(weight_variance) ? 2 : 1 + weight_variance;
   const double share = 4294967296.0 / chance;
   const auto threshold = static_cast<std::uint32_t>(std::min(share, 4294967295.0));
@@ -104,8 +103,8 @@ void SinglePass::start(Chain& chain, const double* mode, Rng& rng) const noexcep
   rng.fill_normals({chain.state, dimension_});
   for (std::uint32_t j = 0; j < dimension_; ++j) {
     chain.state[j] /= std::sqrt(prior_precision_[j]);
-    // The rows' gradients at the mode sum to -Lambda mode; seed() brings them in with weights of
-    // mean 1, injected noise leaves them out.
+    // The rows' gradients at the mode sum to -Lambda mode. seed() adds them, with weights of mean
+    // 1; injected noise leaves them out.
     const double centre = chain.state[j] - (weighs_rows() ? mode[j] : 0.0);
     gradient_[j] = prior_precision_[j] / n_ * centre;
   }

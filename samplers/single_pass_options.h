@@ -10,7 +10,7 @@ namespace windhover {
 enum class SinglePassNoise : std::uint8_t {
   kWeights,          // random weights of the rows: the sampling covariance, no matrix needed
   kNoiseCovariance,  // injected, of covariance C: the same spread
-  kCurvature,        // injected, of covariance A: the posterior's spread, for models that hold
+  kCurvature,        // injected, of covariance A (its data part): the posterior's spread
 };
 
 // How wide the posterior is where older rows fade.

@@ -1,5 +1,5 @@
 // Santa, stochastic annealing thermostats with adaptive momentum: Chen, Carlson, Gan, Li and Carin
-// 2016, Algorithms 1 and 2 (4 and 6 of their appendix).
+// 2016, Algorithms 1 and 2 (6 and 4 of their appendix).
 //
 // Thermostats as in mSGNHT, with a preconditioner g = 1 / sqrt(floor + sqrt V), V <- smoothing V +
 // (1 - smoothing) f^2 / n^2, f = n gradient, and an inverse temperature beta = 1 / T_t that rises.
