@@ -12,7 +12,7 @@
 
 namespace windhover {
 
-// Memory 2 D b and 2 b^2 with b = block_size, at most D.
+// Memory 2 D b + 4 D + 2 b^2 doubles with b = block_size, at most D.
 class BlockFisherScoring {
  public:
   static constexpr std::string_view kName = "sgfs-block";
