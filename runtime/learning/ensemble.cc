@@ -61,7 +61,9 @@ void Ensemble::end_move() noexcept {
   // A sampler that does not know how slow it is says 0.
   const double known = mover_.sampler().relaxation();
   const double relaxation = mover_.relaxation();
-  lag_.forget(known > 0 ? std::max(1.0, known) : relaxation, mover_.rows().has_newest());
+  const double forgets = known > 0 ? std::max(1.0, known) : relaxation;
+  lag_.forget(forgets, mover_.rows().has_newest());
+  uncorrected_ -= uncorrected_ / forgets;
   prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation);
 }
 
@@ -70,12 +72,66 @@ const double* Ensemble::noise_anchor(std::uint64_t turn) const noexcept {
   return mover_.far_off(chains_, chain, estimator_) ? estimator_.laplace().mean() : chain.theta;
 }
 
-void Ensemble::follow(std::uint64_t end, bool noise_known, Interlude* background_moves) noexcept {
+// Squares of `count` deviations in one parameter, in its variance, are chi-square.
+bool Ensemble::misplaced(double squares, double count, std::size_t parameter) const noexcept {
+  constexpr double kSd = 6;
+  const std::size_t d = config_.model.dimension();
+  const double variance = std::max(1.0, config_.sampler.temperature) *
+                          estimator_.laplace().covariance()[parameter * (d + 1)];
+  return squares > (count + kSd * std::sqrt(2 * count)) * variance;
+}
+
+Ensemble::Misplaced Ensemble::take_misplaced() noexcept {
+  if (!std::exchange(corrected_, false) || !mover_.posterior_is_target()) return Misplaced::kNone;
+  Misplaced found = Misplaced::kNone;
+  const RetainedDraws& draws = chains_.draws();
+  for (std::size_t j = 0; j < config_.model.dimension(); ++j) {
+    double squares = 0;
+    for (const Chain& chain : chains_.all()) {
+      const double deviation = chain.theta[j] - estimator_.laplace().mean()[j];
+      squares += deviation * deviation;
+    }
+    if (misplaced(squares, static_cast<double>(chains_.size()), j)) return Misplaced::kChains;
+    const double of_draws = draws.squares(j, estimator_.laplace().n());
+    if (misplaced(of_draws, draws.count(), j)) found = Misplaced::kDraws;
+  }
+  return found;
+}
+
+// Where a Newton step is too long to end at the mode, the chains follow the rows to it, while the
+// mean waits for the next pass: what that one corrects is no way that they still have to go. Rows
+// move the mean by chance as far as their share of the window says; what is more has another cause.
+double Ensemble::followed(bool new_anchor) noexcept {
+  const LaplaceApproximation& now = estimator_.laplace();
+  const LaplaceApproximation::Gaussian& before = now.before();
+  const double usual = config_.model.dimension() * (lag_.arrived + lag_.left) / now.n();
+  const double way = estimator_.way_from_before();
+  const double chance = way > usual ? usual / way : 1.0;
+  double followed = lag_.followed() + chance * lag_.followed_by_chance();
+  if (new_anchor && correcting_) {
+    followed = chance * followed + (1 - chance) * (1 - uncorrected_);
+  }
+  // What a step leaves is as long as the step squared.
+  const double left = now.newton_decrement();
+  if (!correcting_) {
+    uncorrected_ = 1;
+  } else if (left > before.newton_decrement) {
+    uncorrected_ += (1 - uncorrected_) * (1 - before.newton_decrement / left);
+  }
+  const bool far = estimator_.far_from_mode();
+  corrected_ = corrected_ || (correcting_ && !far);
+  correcting_ = far;
+  return followed;
+}
+
+void Ensemble::follow(std::uint64_t end, bool noise_known, bool new_anchor,
+                      Interlude* background_moves) noexcept {
   prior_move_ = 0;
   moves_ = 0;
+  const double followed = this->followed(new_anchor);
   const bool log_concave = workers_[0].model->log_concave();
   if (log_concave && !chains_.keep_state()) {
-    chains_.transport(estimator_, lag_.followed(), background_moves);
+    chains_.transport(estimator_, followed, background_moves);
   } else if (log_concave) {
     chains_.transport_draws(estimator_, background_moves);
   }

@@ -58,8 +58,9 @@ class Ensemble {
 
   // The estimates are new, from the rows of the window below `end`: the chains are transported, the
   // law is that of the estimates, and so are the rows that minibatches are drawn from.
-  // `noise_known`: C has been measured.
-  void follow(std::uint64_t end, bool noise_known, Interlude* background_moves) noexcept;
+  // `noise_known`: C has been measured; `new_anchor`: the rows were summed anew.
+  void follow(std::uint64_t end, bool noise_known, bool new_anchor,
+              Interlude* background_moves) noexcept;
 
   // All chains begin as Laplace draws. false: the given step is too long, and there is no law.
   bool start() noexcept;
@@ -68,6 +69,11 @@ class Ensemble {
   // Whether chains have been moved, since this was asked last, by rows that the law does not know:
   // these may have thrown them.
   bool take_thrown() noexcept { return std::exchange(thrown_, false); }
+  // What is not about the mean, since Newton's method has come to the mode after steps that left
+  // something: chains were carried as though they had followed nothing of it, or all, and draws are
+  // of the time before. Once each time that it has. O(chains x D).
+  enum class Misplaced : std::uint8_t { kNone, kDraws, kChains };
+  Misplaced take_misplaced() noexcept;
   // Starts chains that are far off again, where it is the posterior they draw from. Returns whether
   // there was one.
   bool restart_far() noexcept;
@@ -79,8 +85,7 @@ class Ensemble {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // How far behind the rows the chains are. Where so many rows came and others left, the mean moved
-  // by what both said. Chains that draw from what is left of the known rows follow those that left.
+  // How far behind the rows the chains are.
   struct Lag {
     double arrived = 0;     // rows since the refresh, or before it and not yet in the sums
     double unfollowed = 0;  // of them, less what chains have forgotten since they came
@@ -96,8 +101,14 @@ class Ensemble {
       if (newest) unfollowed -= unfollowed / relaxation;
       unforgotten -= unforgotten / relaxation;
     }
-    double followed() const noexcept {
-      return arrived > 0 ? 1 - (unfollowed + unforgotten) / (arrived + left) : 0.0;
+    // What share of the way to the new mean chains have gone, and how much more it is where rows
+    // differ by chance alone: those that left are gone, too, for chains that draw from what is
+    // left.
+    double followed() const noexcept { return arrived > 0 ? 1 - unfollowed / arrived : 0.0; }
+    double followed_by_chance() const noexcept {
+      if (left == 0) return 0;
+      const double gone = 1 - unforgotten / left;
+      return std::max(0.0, gone - followed()) * left / (arrived + left);
     }
     // Rows that are not in the sums yet will move the mean when they are; those that left have.
     void keep(double waiting) noexcept {
@@ -108,6 +119,10 @@ class Ensemble {
     }
   };
 
+  bool misplaced(double squares, double count, std::size_t parameter) const noexcept;
+  // What share of the way to the new mean the chains have gone by themselves.
+  double followed(bool new_anchor) noexcept;
+
   const EngineConfig& config_;
   const WindowCursor& cursor_;
   Estimator& estimator_;
@@ -115,6 +130,11 @@ class Ensemble {
   ChainSet chains_;
   ChainMover mover_;
   Lag lag_;
+  // Whether the newest Newton step has left something to the next one, the share of it that chains
+  // have not yet followed, and whether a step has come to the mode since take_misplaced().
+  bool correcting_ = false;
+  double uncorrected_ = 1;
+  bool corrected_ = false;
   double moves_ = 0;
   double prior_move_ = 0;
   bool thrown_ = false;

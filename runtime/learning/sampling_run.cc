@@ -180,6 +180,9 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
     if (ensemble_.restart_far()) law_moved_ = true;
     ask_for_draws(kForgettingTime);
   }
+  const Ensemble::Misplaced misplaced = ensemble_.take_misplaced();
+  if (misplaced == Ensemble::Misplaced::kChains) ensemble_.start_anew();
+  if (misplaced != Ensemble::Misplaced::kNone) ask_for_draws(kForgettingTime);
   const bool slower =
       mover.sampler().relaxation() > kSlower * std::max(end.relaxation, window_moves);
   const bool other =

@@ -194,7 +194,7 @@ void WindowLearner::complete_pass() noexcept {
   schedule_.end_pass();
   const SamplingRun::PassEnd end = run_.end_pass(noise_known);
   scan_.scan_targets(cursor_, *models_[0], estimator_);
-  const bool refreshed = refresh(background);
+  const bool refreshed = refresh(true, background);
   run_.follow_pass(end, refreshed, pass.outrun);
   sums_.pass().repeats().end_pass();
   // Scores at an anchor far off mostly tell how the parameters have moved since; with a quadratic
@@ -206,11 +206,11 @@ void WindowLearner::complete_pass() noexcept {
 
 // Where the sums cannot be used the next pass makes new ones.
 void WindowLearner::follow_sums() noexcept {
-  if (!refresh(run_.background_moves())) return sums_.give_up();
+  if (!refresh(false, run_.background_moves())) return sums_.give_up();
   start_over_if_lost();
 }
 
-bool WindowLearner::refresh(Interlude* background_moves) noexcept {
+bool WindowLearner::refresh(bool new_anchor, Interlude* background_moves) noexcept {
   schedule_.begin_refresh();
   dirty_ = true;
   // Where the loss is not convex a step may not be trusted further than the posterior is wide;
@@ -230,7 +230,7 @@ bool WindowLearner::refresh(Interlude* background_moves) noexcept {
     return false;
   }
   refreshed_position_ = sums_.joined();
-  ensemble_.follow(sums_.joined(), run_.phases().noise_known(), background_moves);
+  ensemble_.follow(sums_.joined(), run_.phases().noise_known(), new_anchor, background_moves);
   return true;
 }
 

@@ -61,7 +61,8 @@ class WindowLearner final : public Learner {
   void begin_sweep(bool resting, std::uint64_t interval) noexcept;
   void complete_pass() noexcept;
   void follow_sums() noexcept;
-  bool refresh(Interlude* background_moves) noexcept;
+  // `new_anchor`: the sums are of another pass than those of the refresh before.
+  bool refresh(bool new_anchor, Interlude* background_moves) noexcept;
   void start_chains() noexcept;
   void start_over_if_lost() noexcept;
   void start_over() noexcept;

@@ -61,6 +61,12 @@ class RetainedDraws {
     after.solve_root(deviations_, draws_, interlude);
   }
 
+  // The sum of the squared deviations of all draws in one parameter, for this n.
+  double squares(std::size_t parameter, double n) const noexcept {
+    return ConstVectorMap(deviations_ + parameter * draws_, draws_).squaredNorm() / n;
+  }
+  std::uint32_t count() const noexcept { return draws_; }
+
   // Copies the draws for this n, column-major draws x dimension.
   void copy_to(double* out, double n) const noexcept {
     const double scale = 1.0 / std::sqrt(n);

@@ -171,7 +171,7 @@ TEST(EnsembleAlone, FollowsNewEstimatesToWhereEachChainStood) {
   ASSERT_TRUE(c.ensemble.start());
   const MatrixXd before = c.deviations();
   c.sum(0, kRows / 3);  // rows that count twice from here on
-  c.ensemble.follow(0, true, nullptr);
+  c.ensemble.follow(0, true, false, nullptr);
   // Whitened by another root, which a rotation leaves free: lengths and angles stay.
   const MatrixXd after = c.deviations();
   EXPECT_LT((after.transpose() * after - before.transpose() * before).norm(), 1e-8 * before.norm());
@@ -231,7 +231,7 @@ TEST(SamplingRunAlone, GoesThroughItsPhasesAndRests) {
   EXPECT_TRUE(c.run.phases().noise_known());
 
   // Two relaxations.
-  c.ensemble.follow(0, true, nullptr);
+  c.ensemble.follow(0, true, false, nullptr);
   const double relaxation = c.ensemble.mover().relaxation();
   std::uint64_t round = 1;
   while (c.run.phase() == Phase::kBurnIn && round < 10'000) (void)c.move(round++);
@@ -267,7 +267,7 @@ TEST(SamplingRunAlone, NoiseFollowsChainsThatForgetSlowly) {
     Chains c(1, model, 3);
     ASSERT_TRUE(c.run.start());
     c.run.follow_pass(c.run.end_pass(true), false, false);
-    c.ensemble.follow(0, true, nullptr);
+    c.ensemble.follow(0, true, false, nullptr);
     const double window = static_cast<double>(kRows) / c.ensemble.mover().minibatch_size();
     ASSERT_GT(c.ensemble.mover().relaxation(), 2 * window) << model;
     c.run.follow_pass(c.run.end_pass(true), false, false);
@@ -283,7 +283,7 @@ TEST(SamplingRunAlone, ChainsThatForgetForEverAskForNoPassAtRest) {
   Chains c(1, "poisson", 30);
   ASSERT_TRUE(c.run.start());
   c.run.follow_pass(c.run.end_pass(true), false, false);
-  c.ensemble.follow(0, true, nullptr);
+  c.ensemble.follow(0, true, false, nullptr);
   c.run.follow_pass(c.run.end_pass(true), false, false);
   ASSERT_EQ(c.run.phase(), Learner::Phase::kBurnIn);
   for (std::uint64_t round = 1; !c.run.rests(); ++round) {
