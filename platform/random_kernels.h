@@ -17,7 +17,7 @@ struct Start {
   std::uint32_t block;
 };
 
-// Each writes `count` elements; what they mean is said in random.h. `out` needs no alignment.
+// Each writes `count` elements, whose meaning random.h gives. `out` needs no alignment.
 struct Kernels {
   void (*bits)(const Start& start, std::uint32_t* out, std::size_t count) noexcept;
   void (*indices)(const Start& start, std::uint32_t bound, std::uint32_t* out,

@@ -1,4 +1,4 @@
-// What a user may say about a model and a sampler, and what the defaults are.
+// The fields by which a user configures a model and a sampler, and their defaults.
 #ifndef WINDHOVER_SAMPLERS_CONFIG_H_
 #define WINDHOVER_SAMPLERS_CONFIG_H_
 
@@ -19,7 +19,7 @@ enum class Activation : std::uint8_t { kTanh, kRelu, kLogistic };
 struct ModelConfig {
   std::string_view name = "linear";
   std::uint32_t features = 0;      // columns of a row, without the intercept
-  std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise sparse rows of at most so many
+  std::uint32_t max_nonzeros = 0;  // 0: dense rows; otherwise the most that a sparse row has
   bool intercept = true;           // a constant 1, the last coefficient
   // Each row has an offset: a known addend of its linear predictor, in units of y, log counts or
   // log-odds. Generalized linear models other than binomial take one.

@@ -23,7 +23,8 @@ class AnySampler {
   virtual double momentum() const noexcept = 0;
   // In how many moves a chain forgets, as of the last refresh(); 0: about n / S.
   virtual double relaxation() const noexcept = 0;
-  // Shows what the chains share. REQUIRES: a refresh() has succeeded, or the visitor restores.
+  // Shows the state that all chains share. REQUIRES: a refresh() has succeeded, or the visitor
+  // restores.
   virtual void visit_state(StateVisitor& visitor) noexcept = 0;
 
  protected:

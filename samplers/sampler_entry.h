@@ -58,8 +58,8 @@ std::size_t state_size_of([[maybe_unused]] const SamplerConfig& config,
   }
 }
 
-// A sampler whose law is meant to be the sandwich A^-1 C A^-1 / n says kTargetsSandwich = true. Any
-// other law that is not the posterior counts as an error (runtime: Provenance::law_ratio).
+// A sampler whose law is meant to be the sandwich A^-1 C A^-1 / n says kTargetsSandwich = true. Of
+// others, a law that is not the posterior counts as an error (runtime: Provenance::law_ratio).
 template <class S>
 concept TargetsSandwich = S::kTargetsSandwich;
 

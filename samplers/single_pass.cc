@@ -51,7 +51,7 @@ void SinglePass::visit_state(StateVisitor& visitor) noexcept {
 
 namespace {
 
-// Whether both random weights are above 0. Below 1 to rounding counts as 1, where one of them is 0.
+// Whether both random weights are above 0. A variance of 1, for which one is 0, may round to less.
 bool has_light_rows(double weight_variance) noexcept { return weight_variance < 0.999; }
 
 }  // namespace

@@ -16,8 +16,8 @@ Status ReverseKlSgd::refresh(const Estimates& e) noexcept {
   const double size = static_cast<double>(d);
   double curvature_trace = 0;
   for (std::size_t j = 0; j < e.dimension; ++j) curvature_trace += e.curvature_of(j);
-  // The largest eigenvalue of A is at least Tr A / D, so no longer rate is stable. A singular C
-  // asks for an infinite one.
+  // The largest eigenvalue of A is at least Tr A / D, so no longer rate is stable. With a
+  // singular C the optimum is infinite.
   double rate = 2.0 * size / curvature_trace;
   if (ok(factor_.compute(e.noise_covariance))) {
     double inverse_trace = 0;  // sum over j of (C^-1)_jj

@@ -87,7 +87,7 @@ class LikelihoodRows : public LinearRows {
       sums.squared_weight += weight * row_weights[i] * row_weights[i];
     }
   }
-  // Adds `weight` times what the rows say of the shape. Overwrites `residuals` and `weights`.
+  // Adds `weight` times the rows' sums for the shape. Overwrites `residuals` and `weights`.
   void add_shape(const RowBatch& chunk, double weight, CurvatureSums& sums) noexcept {
     likelihood.shape_derivatives(eta, targets, chunk.count, residuals, weights);
     for (std::size_t i = 0; i < chunk.count; ++i) {

@@ -18,7 +18,7 @@ constexpr float kNewestVisits = 1.0F / 2;
 // The most that a step counts for in the mean of its column.
 constexpr double kMostLength = 4;
 
-// The largest power of two that leaves sums of so many weights below 2^63.
+// Quanta in a weight of 1: sums over all slots stay below 2^63, with a bit to spare.
 double quanta_a_weight(std::uint64_t slots) noexcept {
   const double most = std::max(1.0, static_cast<double>(slots)) * kMostWeight;
   return std::exp2(std::floor(62 - std::log2(most)));

@@ -51,13 +51,13 @@ struct ChainResponses {
   float curvature;  // sum of h
 };
 
-// Chains are taken so many at a time; ChainSums compares those of one group with one another.
+// How many chains are taken at a time; ChainSums compares those of one group with one another.
 inline constexpr std::uint32_t kChainLanes = 8;
 
 // How many columns are taken at a time by loops over numbers that all chains share.
 inline constexpr std::size_t kColumnLanes = 8;
 
-// Normals are made so many at a time.
+// How many normals are made at a time, and how many columns are surveyed.
 inline constexpr std::size_t kChainNormals = 16;
 inline constexpr std::size_t kSurveyedColumns = 64;
 

@@ -1,5 +1,4 @@
-// Vectors of numbers, one a chain or a column: a part of chain_kernels_impl.h, of which the same
-// holds.
+// Vectors of numbers, one a chain or a column: a part of chain_kernels_impl.h, whose rules hold.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_LANES_IMPL_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_LANES_IMPL_H_
 

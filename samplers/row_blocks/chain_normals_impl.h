@@ -1,4 +1,4 @@
-// Normals in single precision: a part of chain_kernels_impl.h, of which the same holds.
+// Normals in single precision: a part of chain_kernels_impl.h, whose rules hold here.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_NORMALS_IMPL_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_CHAIN_NORMALS_IMPL_H_
 

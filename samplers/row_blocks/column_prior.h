@@ -54,7 +54,7 @@ class ColumnPrior {
   double memory() const noexcept { return past_.kept() ? memory_.rows() : 0; }
   // Takes a row that has come. REQUIRES: the past is kept.
   void take(const RowColumns& row) noexcept;
-  // A hint that what the past has of a column is wanted soon.
+  // A hint that the past of a column is wanted soon.
   void fetch(std::uint32_t column) const noexcept {
     __builtin_prefetch(&past_.of(column));
     memory_.fetch(column);

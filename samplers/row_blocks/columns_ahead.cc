@@ -8,7 +8,7 @@ namespace windhover {
 
 namespace {
 
-// What belongs to a row's columns is fetched in so many pieces.
+// In how many pieces the numbers of a row's columns are fetched.
 constexpr std::size_t kPieces = 8;
 
 // The lines are fetched for reading: to say that they will be written is slower (tried.md).

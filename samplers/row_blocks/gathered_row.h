@@ -1,4 +1,4 @@
-// A row of few of many columns, with what is known of these.
+// A sparse row, with the state of its columns.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_GATHERED_ROW_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_GATHERED_ROW_H_
 
@@ -29,12 +29,12 @@ class GatheredRow {
   GatheredRow(Arena& arena, std::size_t most_columns, RowBlockParts& parts) noexcept;
   void reset() noexcept;
 
-  // Where all functions below put what they work out.
+  // Where all functions below put their results.
   const StepBlock& block() const noexcept { return block_; }
 
   // Puts the row's columns and values there.
   void unpack(const RowColumns& row) noexcept;
-  // unpack(), and what is known of these columns.
+  // unpack(), and puts the state of these columns there.
   void load(const RowColumns& row) noexcept;
   // Works out eta of each chain. REQUIRES: load().
   void predict(const RowColumns& row) noexcept;

@@ -45,7 +45,7 @@ class PastMemory {
   struct Column {
     OfEach<float> centre;
     OfEach<float> precision;  // beside the prior's, as of ...
-    std::uint64_t as_of;      // ... so many rows
+    std::uint64_t as_of;      // ... this many rows
   };
 
   void predict(const RowColumns& row) noexcept;

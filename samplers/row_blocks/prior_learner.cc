@@ -14,7 +14,7 @@ namespace {
 
 // Columns have few rows where the prior's share of what holds them exceeds this on average.
 constexpr double kOfThePrior = 0.5;
-// A residual counts as so many of its sds at most.
+// A residual counts for at most this many of its sds.
 constexpr double kMostSurprise = 4;
 // Chains that spread this much more than their law, or lag this many posterior variances behind it,
 // do not tell what the precision is.

@@ -8,7 +8,7 @@ namespace windhover {
 
 namespace {
 
-// Normals are made so many at a time, or as many as a row wants.
+// How many normals are made at a time, unless a row needs more.
 constexpr std::size_t kNormals = 1024;
 
 }  // namespace

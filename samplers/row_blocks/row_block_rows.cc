@@ -1,4 +1,4 @@
-// Rows that come and go, and what is done where draws are taken.
+// Rows that come and go, and the survey and copies where draws are taken.
 #include <algorithm>
 #include <limits>
 #include <span>

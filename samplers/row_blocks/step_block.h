@@ -53,8 +53,7 @@ struct StepBlock {
   float* informed;   // see ChainColumns
   float* learned;
   float* per_row;
-  float* taken_away;  // what a row that comes takes away from the prior's part in what holds the
-                      // column
+  float* taken_away;  // the share of the column's hold that a row takes from the prior
   float* mean;        // of theta over the chains
   float* square;      // of the square of theta over the chains
   double* eta;

@@ -1,5 +1,4 @@
-// What a step works out before chains move: a part of chain_kernels_impl.h, of which the same
-// holds.
+// The loops of a step before chains move: a part of chain_kernels_impl.h, whose rules hold here.
 #ifndef WINDHOVER_SAMPLERS_ROW_BLOCKS_STEP_KERNELS_IMPL_H_
 #define WINDHOVER_SAMPLERS_ROW_BLOCKS_STEP_KERNELS_IMPL_H_
 
