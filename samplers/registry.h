@@ -54,8 +54,8 @@ struct ParameterLayout {
   std::uint32_t blocks;
   std::uint32_t stride;  // from one block to the next
   bool constant;
-  // Parameters from here on are in units of y; the last of them is an addend of the linear
-  // predictor, the intercept.
+  // Parameters from here on are in units of y; the last of them is added to the linear predictor as
+  // it is.
   std::uint32_t first_of_target;
   // Whether the block before them predicts the logarithm of y's variance.
   bool log_variance = false;

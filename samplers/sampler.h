@@ -71,8 +71,7 @@ class GradientSource {
   double inverse_dispersion_ = 1;
 };
 
-// For check() of a sampler whose refresh() reads entries of C beside its diagonal: refuses a
-// diagonal C.
+// For check() of a sampler whose refresh() reads off-diagonal entries of C: refuses a diagonal C.
 inline Result<bool> check_noise_is_full(const SamplerConfig& config) noexcept {
   if (config.noise_structure != NoiseStructure::kFull) {
     return Error{Status::kInvalidConfig,

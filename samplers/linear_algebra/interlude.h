@@ -6,8 +6,8 @@
 
 namespace windhover {
 
-// The computation reports its work as a number of scalar products, each the product of two numbers.
-// Where it pauses depends on that number alone, never on a clock. One thread.
+// The computation reports its work as a number of multiplications. Where it pauses depends on that
+// number alone, never on a clock. One thread.
 class Interlude {
  public:
   using Run = void (*)(void* context) noexcept;
@@ -35,7 +35,8 @@ class Interlude {
   double products_ = 0;
 };
 
-// How many products a number counts for that only goes through memory: in order, and scattered.
+// How many multiplications a number counts for that only goes through memory: in order, and
+// scattered.
 inline constexpr double kProductsANumber = 16;
 inline constexpr double kScatteredNumber = 64;
 // The same for a number of a matrix that a product with one vector reads once, from beyond the

@@ -25,11 +25,11 @@ struct ChainSurvey {
   double held_by_prior = 0;  // sum over columns of the share that the prior holds
   // How far the centres of coefficients may be off in directions that only the prior holds, for
   // example the level that the intercept shares with the columns of a field: 0 to 1. Below a third
-  // it is about a third of the root mean square distance, in sds. Rows move columns away from the
-  // prior in proportion to their steps, as the prior would not. The error decays only
-  // at the prior's rate, e_j lambda_j a move, and leaves the linear predictors as they are, so
+  // it is about a third of the root mean square distance, in sds. Rows move columns in proportion
+  // to their steps, not as the prior would share the move among them. The error that this leaves
+  // decays only at the prior's rate, e_j lambda_j a move. It does not change linear predictors, so
   // neither the chains' spread nor `lag` shows it. This is the average error left (weights as for
-  // `lag`), times the average share of a column's variance that it has in common with other columns
+  // `lag`), times the average share of a column's variance that it has in common with others
   // (weight H_j / (lambda_j + H_j)). 0 before there were rows.
   double unsettled = 0;
 

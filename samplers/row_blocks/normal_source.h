@@ -12,8 +12,8 @@
 
 namespace windhover {
 
-// Standard normals in single precision, made in batches as large as the buffer, or as what is still
-// wanted.
+// Standard normals in single precision, made in batches that fill the buffer, which is no larger
+// than what is wanted.
 class NormalSource {
  public:
   // `count`, rounded up to a multiple of kChainNormals.
