@@ -23,8 +23,8 @@
 // Where v r is below 1, each random weight is 1 - sqrt(v r) or 1 + sqrt(v r) with equal chance, so
 // that a chain's place is a sum of many terms however much a row weighs.
 //
-// Instead of random weights, noise can be injected: of covariance C (the same law), or of that of
-// A's data part (the posterior's spread even where the model fails).
+// Instead of random weights, noise can be injected, whose covariance is C (the same law) or the
+// data part of A (the posterior's spread even where the model fails).
 #ifndef WINDHOVER_SAMPLERS_SINGLE_PASS_H_
 #define WINDHOVER_SAMPLERS_SINGLE_PASS_H_
 
