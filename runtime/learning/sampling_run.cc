@@ -120,8 +120,9 @@ bool SamplingRun::record_draws() noexcept {
   return retained;
 }
 
-// Where draws do not spread as they should, later ones are compared anew, as the cause may be over:
-// four times, and again when a sixteenth of the window is new.
+// Where draws do not spread as they should, later ones are compared anew, as the cause may be over,
+// or a C that is an average over passes of other rows, which the next pass measures: four times,
+// and again when a sixteenth of the window is new.
 void SamplingRun::compare() noexcept {
   constexpr int kMostTimes = 4;
   constexpr double kNews = 1.0 / 16;
@@ -137,6 +138,7 @@ void SamplingRun::compare() noexcept {
   if (news) judged_ = {cursor_.head(), 0};
   if (judged_.times >= kMostTimes) return;
   ++judged_.times;
+  law_moved_ = true;
   ask_for_draws(kForgettingTime);
 }
 

@@ -178,5 +178,33 @@ TEST(Burst, ChainsThatHaveFollowedTheRowsAreNotCarriedThereAgain) {
   EXPECT_NEAR(squares / count, 1.0, 4 * std::sqrt(2 / count));
 }
 
+// C is an average over passes. Where the rows of a window lie elsewhere than those before, in a
+// direction that they say little about, it is far too large there; draws that are too narrow for
+// that have a pass measure it.
+TEST(Burst, NoiseThatMakesDrawsTooNarrowIsMeasuredAnew) {
+  constexpr Index kRows = 3000;
+  constexpr Index kPiece = 5;
+  Data data = test::linear_data(kRows, 2, 0.0, 9);
+  const VectorXd z = test::normals(7, 2 * kRows);
+  for (Index i = 0; i < kRows; ++i) {
+    const double x = 4.0 * static_cast<double>(i) / kRows - 2;
+    data.x.row(i) << 0.9 * x + 0.44 * z[2 * i], x;
+    data.y[i] = 0.2 * data.x(i, 0) + 0.3 * x + z[2 * i + 1];
+  }
+  EngineConfig config;
+  config.model.features = 2;
+  config.model.prior_precision = 1;
+  config.model.intercept_precision = 0.1;
+  config.window_size = 1000;
+  TestEngine engine(config);
+  int off = 0;
+  for (Index at = 0; at < kRows; at += kPiece) {
+    engine.feed(data, at, at + kPiece);
+    engine.poll_until_idle();
+    if (at % 100 == 0) off += engine.provenance().reason == StatusReason::kSpread;
+  }
+  EXPECT_EQ(off, 0) << engine.provenance().ou_ratio;
+}
+
 }  // namespace
 }  // namespace windhover
