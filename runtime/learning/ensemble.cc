@@ -57,7 +57,7 @@ void Ensemble::move(std::size_t group, LearnerWorker& worker) noexcept {
 
 void Ensemble::end_move() noexcept {
   moves_ += 1;
-  thrown_ = thrown_ || !mover_.rows().suffice();
+  perhaps_misplaced_ = perhaps_misplaced_ || !mover_.rows().suffice();
   // A sampler that does not know how slow it is says 0.
   const double known = mover_.sampler().relaxation();
   const double relaxation = mover_.relaxation();
@@ -82,7 +82,8 @@ bool Ensemble::misplaced(double squares, double count, std::size_t parameter) co
 }
 
 Ensemble::Misplaced Ensemble::take_misplaced() noexcept {
-  if (!std::exchange(corrected_, false) || !mover_.posterior_is_target()) return Misplaced::kNone;
+  if (!std::exchange(perhaps_misplaced_, false) || !mover_.posterior_is_target())
+    return Misplaced::kNone;
   Misplaced found = Misplaced::kNone;
   const RetainedDraws& draws = chains_.draws();
   for (std::size_t j = 0; j < config_.model.dimension(); ++j) {
@@ -119,7 +120,7 @@ double Ensemble::followed(bool new_anchor) noexcept {
     uncorrected_ += (1 - uncorrected_) * (1 - before.newton_decrement / left);
   }
   const bool far = estimator_.far_from_mode();
-  corrected_ = corrected_ || (correcting_ && !far);
+  perhaps_misplaced_ = perhaps_misplaced_ || (correcting_ && !far);
   correcting_ = far;
   return followed;
 }

@@ -66,12 +66,10 @@ class Ensemble {
   bool start() noexcept;
   // Laplace draws replace the chains, and the draws that they have left.
   void start_anew() noexcept;
-  // Whether chains have been moved, since this was asked last, by rows that the law does not know:
-  // these may have thrown them.
-  bool take_thrown() noexcept { return std::exchange(thrown_, false); }
-  // What is not about the mean, since Newton's method has come to the mode after steps that left
-  // something: chains were carried as though they had followed nothing of it, or all, and draws are
-  // of the time before. Once each time that it has. O(chains x D).
+  // What is not about the mean, once there is a cause: Newton's method has come to the mode after
+  // steps that left something, and chains were carried as though they had followed nothing of it,
+  // or all; or chains moved by rows that the law does not know, which may have thrown them. Draws
+  // may be of the time before. Once a cause. O(chains x D).
   enum class Misplaced : std::uint8_t { kNone, kDraws, kChains };
   Misplaced take_misplaced() noexcept;
   // Starts chains that are far off again, where it is the posterior they draw from. Returns whether
@@ -131,13 +129,12 @@ class Ensemble {
   ChainMover mover_;
   Lag lag_;
   // Whether the newest Newton step has left something to the next one, the share of it that chains
-  // have not yet followed, and whether a step has come to the mode since take_misplaced().
+  // have not yet followed, and whether there is a cause for take_misplaced() to look.
   bool correcting_ = false;
   double uncorrected_ = 1;
-  bool corrected_ = false;
+  bool perhaps_misplaced_ = false;
   double moves_ = 0;
   double prior_move_ = 0;
-  bool thrown_ = false;
 };
 
 }  // namespace windhover

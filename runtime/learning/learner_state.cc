@@ -7,7 +7,7 @@ namespace windhover {
 void Ensemble::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("ensemble", 2);
   visitor.values(lag_.arrived, lag_.unfollowed, lag_.left, lag_.unforgotten, correcting_,
-                 corrected_, uncorrected_, moves_, prior_move_, thrown_);
+                 perhaps_misplaced_, uncorrected_, moves_, prior_move_);
   chains_.visit_state(visitor);
   mover_.visit_state(visitor);
 }

@@ -177,7 +177,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   const ChainMover& mover = ensemble_.mover();
   const double window_moves = cursor_.worth() / mover.minibatch_size();
   if (recover(ChainMover::Lost::kTooFar)) law_moved_ = true;
-  if (ensemble_.take_thrown() || outrun) {
+  if (outrun) {
     // Chains too far off to return in the time that the others need to forget start again.
     if (ensemble_.restart_far()) law_moved_ = true;
     ask_for_draws(kForgettingTime);
