@@ -103,8 +103,11 @@ bool ChainRecord::comparison_due(std::uint64_t rows) noexcept {
 }
 
 bool ChainRecord::spread_is_off() const noexcept {
-  const Consistency::Band band = consistency_.band(ratio_, ratio_relaxations_ * chains_);
-  return ratio_.largest >= band.wide || ratio_.smallest <= band.narrow;
+  return spread_is_narrow() || ratio_.largest >= band(ratio_relaxations_ * chains_).wide;
+}
+
+bool ChainRecord::spread_is_narrow() const noexcept {
+  return ratio_.smallest <= band(ratio_relaxations_ * chains_).narrow;
 }
 
 // The few batches of few relaxations are still correlated and would promise too much: as long as

@@ -83,6 +83,8 @@ class ChainRecord {
   // Whether the draws that were compared last spread otherwise than they should, even if all of
   // them were effective.
   bool spread_is_off() const noexcept;
+  // The same of draws that spread less than they should, in some direction.
+  bool spread_is_narrow() const noexcept;
   // See Consistency::follow().
   void follow_law(const LawTerms& terms, Interlude* interlude) noexcept {
     consistency_.follow(terms, interlude);

@@ -138,7 +138,7 @@ void SamplingRun::compare() noexcept {
   if (news) judged_ = {cursor_.head(), 0};
   if (judged_.times >= kMostTimes) return;
   ++judged_.times;
-  law_moved_ = true;
+  law_moved_ = law_moved_ || record_.spread_is_narrow();
   ask_for_draws(kForgettingTime);
 }
 
@@ -182,9 +182,12 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
     if (ensemble_.restart_far()) law_moved_ = true;
     ask_for_draws(kForgettingTime);
   }
+  // Draws that have not been compared yet will be; who began anew each time would never come to it.
   const Ensemble::Misplaced misplaced = ensemble_.take_misplaced();
-  if (misplaced == Ensemble::Misplaced::kChains) ensemble_.start_anew();
-  if (misplaced != Ensemble::Misplaced::kNone) ask_for_draws(kForgettingTime);
+  if (misplaced == Ensemble::Misplaced::kChains) ensemble_.restart_far();
+  if (misplaced != Ensemble::Misplaced::kNone && record_.is_compared()) {
+    ask_for_draws(kForgettingTime);
+  }
   const bool slower =
       mover.sampler().relaxation() > kSlower * std::max(end.relaxation, window_moves);
   const bool other =
