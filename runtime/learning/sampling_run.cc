@@ -196,7 +196,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   if (anew) ensemble_.start_anew();
   if (slower || other || resized || (end.damped && !mover.damping().active())) {
     const bool asked = ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
-    // Draws of the chains that are gone say nothing of those that nobody will compare.
+    // Draws of the chains that are gone say nothing of the new ones, which move until compared.
     if (anew && !asked) record_.forget_ratio();
   }
 }
