@@ -6,16 +6,17 @@
 
 namespace windhover {
 
-// The text between quotes; it may have several lines. Other control characters become blanks.
+// The text in single quotes, as gnuplot reads it; it may have several lines. Other control
+// characters become blanks.
 std::string gnuplot_text(const std::string& text);
-// The same for the label of a tic, in which gnuplot takes % for the begin of a format.
+// The same for the label of a tic, where gnuplot takes % for the start of a format.
 std::string gnuplot_tic(const std::string& text);
 
 // RunError naming the Debian package when gnuplot is not there.
 void require_gnuplot();
 
-// Runs a script in this directory, and returns gnuplot's exit code. RunError as above. The process
-// ignores SIGPIPE.
+// Runs a script in the current directory and returns the exit code of gnuplot. RunError as above.
+// The caller ignores SIGPIPE.
 int run_gnuplot(const std::string& script);
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// An engine with memory of its own, as programs have it that measure one.
+// An engine that owns its memory, for programs that measure one.
 #ifndef WINDHOVER_TOOLS_OWNED_ENGINE_H_
 #define WINDHOVER_TOOLS_OWNED_ENGINE_H_
 
@@ -25,7 +25,7 @@ class OwnedEngine {
 
   Engine* operator->() const { return engine_; }
   Engine& operator*() const { return *engine_; }
-  // All that it lies in.
+  // The whole block of the engine.
   std::span<std::byte> memory() const { return block_.bytes(); }
   std::uint64_t count(RuntimeCounter counter) const { return engine_->counters().get(counter); }
 
@@ -40,7 +40,8 @@ class OwnedEngine {
   Engine* engine_;
 };
 
-// `rows` dense rows as they lie one after the other, each of `columns` numbers, and their targets.
+// A batch of `rows` dense rows, each of `columns` numbers, one after the other, and their targets.
+// Copies nothing.
 inline ObservationBatch dense_batch(const double* features, const double* targets,
                                     std::uint64_t rows, std::uint64_t columns) {
   ObservationBatch batch;

@@ -6,7 +6,8 @@
 
 namespace windhover {
 
-// An object of the library and the memory it takes from an arena, aligned as an engine's is.
+// An object of the library, constructed in a block of memory that it owns; T takes its memory from
+// the Arena that is the first argument of its constructor.
 template <class T>
 class Placed {
  public:

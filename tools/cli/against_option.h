@@ -10,12 +10,12 @@
 
 namespace windhover {
 
-// --against, for `fit` and `posterior` alike: what category_groups() takes. `texts` outlives the
-// command.
+// Adds --against, which `fit` and `posterior` share. `texts` gets what category_groups() takes, and
+// outlives the command.
 CLI::Option* add_against_option(CLI::App& command, std::vector<std::string>& texts);
 
-// Puts the effects of categories, as to_json() of them says, where the plot has their parameters,
-// and leaves out what they are told against.
+// Replaces the intervals of categories in the plot by their effects, `effects` being to_json() of
+// them, and removes those of the categories that they are told against.
 void show_category_effects(const nlohmann::ordered_json& effects, IntervalPlot& plot);
 
 }  // namespace windhover

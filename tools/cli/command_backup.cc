@@ -20,7 +20,7 @@ struct FolderPair {
   std::string to;
   std::uint64_t to_row = 0;
   bool without_log = false;
-  std::optional<std::uint64_t> log_bytes;  // nothing: as it is
+  std::optional<std::uint64_t> log_bytes;  // none: unchanged
   std::optional<std::uint64_t> segment_bytes;
 };
 

@@ -34,7 +34,8 @@ void write_lines(std::string_view lines) {
                              std::system_category().message(errno)));
 }
 
-// What a schema says of its files is not said of frames, but for how their texts say numbers.
+// A frame has commas, quotes and a line of names, whatever the schema says of files; how its texts
+// write numbers stays.
 Schema of_frames(const Schema& schema) {
   SchemaParts parts = schema.parts();
   parts.table = {.by_number = false};

@@ -49,7 +49,7 @@ IntervalPlot plot_of(const std::string& path, const nlohmann::ordered_json& resu
   return plot;
 }
 
-// A fit of many columns takes minutes: how far it is, once it has taken two seconds.
+// A fit of many columns takes minutes: its progress is shown after two seconds.
 nlohmann::ordered_json fit_and_tell(FitOptions& options) {
   using Clock = std::chrono::steady_clock;
   Progress bar(false);

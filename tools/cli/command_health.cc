@@ -55,7 +55,7 @@ std::string line_of(const Health& of) {
   return line;
 }
 
-// The health of the model that is named, or of all.
+// The health of the model that was named, or of all models.
 std::vector<Health> ask(const ServerOptions& server) {
   Client client;
   connect_or_throw(client, server);

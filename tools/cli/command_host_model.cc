@@ -35,8 +35,8 @@ struct HostCommand {
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 128; }
 
-// The protocol has the configuration in ASCII (windhover.proto), and the server hangs up on whoever
-// sends anything else.
+// The protocol has the configuration in ASCII (windhover.proto), and the server closes the
+// connection of a client that sends anything else.
 void check_ascii(std::string_view text, const std::string& file) {
   const auto other = std::ranges::find_if_not(text, is_ascii);
   if (other == text.end()) return;
@@ -67,7 +67,7 @@ void insert(toml::table& table, std::string_view key, std::string_view value) {
   }
 }
 
-// model.features=3, on top of what the file says.
+// Sets one key, as in "model.features=3", over what the file says.
 void set(toml::table& document, const std::string& text) {
   if (!std::ranges::all_of(text, is_ascii)) {
     throw UserError(fmt::format("--set {}: only ASCII is allowed", text));
@@ -86,7 +86,7 @@ void set(toml::table& document, const std::string& text) {
          std::string_view(text).substr(equals + 1));
 }
 
-// What the server is to be told: it reads it again, and says what is wrong with it.
+// The text that is sent. The server parses it once more, and says what is wrong with it.
 std::string configuration_of(const HostCommand& o) {
   toml::table document;
   if (!o.file.empty()) {

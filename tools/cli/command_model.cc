@@ -36,7 +36,7 @@ nlohmann::ordered_json to_json(const v1::ModelState& state) {
   return out;
 }
 
-// What there is to say beside its numbers.
+// What the columns of numbers do not say: reason, pause, who follows and who answers.
 std::string remarks(const v1::ModelState& state, const Provenance& provenance) {
   std::string text;
   if (provenance.reason != StatusReason::kNone) text += to_string(provenance.reason);

@@ -18,7 +18,7 @@
 namespace windhover {
 namespace {
 
-constexpr std::uint64_t kBytesAPair = 16;  // that tells of a producer in a checkpoint
+constexpr std::uint64_t kBytesAPair = 16;  // a producer and its next row, in a checkpoint
 
 struct PlanOptions {
   std::string path;

@@ -38,7 +38,7 @@ struct PosteriorOptions {
 // What the parameters are called, and in which units they are shown.
 struct Parameters {
   std::vector<std::string> names;
-  std::optional<ColumnUnits> units;  // nothing: as the server has them
+  std::optional<ColumnUnits> units;  // none: as the server has them
   std::size_t stride = 0;            // parameters of each class
   std::vector<CategoryGroup> groups;
 };
@@ -59,7 +59,7 @@ Parameters parameters_of(const PosteriorOptions& o, const Client& client) {
     for (std::uint32_t j = 1; j <= welcome.features(); ++j) names.push_back(fmt::format("x{}", j));
   }
   if (intercept) names.emplace_back("intercept");
-  // A server from before Welcome.network tells one by the number of its parameters alone.
+  // A server without Welcome.network shows that it has a network only by the number of parameters.
   if (welcome.network() || outputs * names.size() != welcome.dimension()) {
     names.clear();
     for (std::uint32_t j = 0; j < welcome.dimension(); ++j) {
@@ -102,7 +102,7 @@ void ask_posterior(Client& client, const Parameters& parameters,
   throw RunError("the posterior changes from question to question; ask without --schema");
 }
 
-// One less the other, of each field's categories: `draws` as in served_category_effects().
+// The differences between categories of each field; `draws` as in served_category_effects().
 std::vector<CategoryEffect> ask_effects(Client& client, const Parameters& parameters,
                                         const std::vector<ParameterSummary>& summaries,
                                         std::uint32_t& draws) {
@@ -112,7 +112,7 @@ std::vector<CategoryEffect> ask_effects(Client& client, const Parameters& parame
   return served_category_effects(client, parameters.groups, parameters.stride, means, draws);
 }
 
-// A name may hold what separates cells.
+// The name as a CSV cell, in quotes where it needs them.
 std::string cell(const std::string& name) {
   if (name.find_first_of(",\"\n") == std::string::npos) return name;
   std::string quoted = "\"";
@@ -120,7 +120,8 @@ std::string cell(const std::string& name) {
   return quoted + "\"";
 }
 
-// Prints the draws as CSV: a line a draw, a column a parameter. Provenance goes to standard error.
+// Prints the draws as CSV, a line for each draw and a column for each parameter; the provenance
+// goes to standard error.
 void print_draws(Client& client, const Parameters& parameters) {
   const std::vector<std::string>& names = parameters.names;
   std::vector<double> theta;
@@ -141,8 +142,8 @@ void print_draws(Client& client, const Parameters& parameters) {
   fmt::print(stderr, "{}\n", describe(provenance));
 }
 
-// Plots all on one axis: numbers in their standard deviations. An intercept's place there says
-// nothing, and a category's only in relation to the others of its field.
+// Plots all on one axis: coefficients for one standard deviation of their column. An intercept
+// means nothing there, and a category only beside the others of its field.
 void plot_posterior(const PosteriorOptions& o, const Parameters& parameters,
                     const std::vector<ParameterSummary>& summaries, const Provenance& provenance,
                     const nlohmann::ordered_json& effects) {
@@ -160,8 +161,8 @@ void plot_posterior(const PosteriorOptions& o, const Parameters& parameters,
   draw_intervals(plot, o.plot);
 }
 
-// Prints, where the stream drifts, the parameters whose newest rows disagree most, the farthest
-// first.
+// While the stream drifts, prints the parameters with which the newest rows disagree most, the
+// farthest first.
 void print_moved(const std::vector<std::string>& names,
                  const std::vector<ParameterSummary>& summaries, const Provenance& provenance) {
   constexpr std::size_t kMost = 5;

@@ -110,7 +110,8 @@ void run_file(const PredictOptions& o, Client& client) {
   }
 }
 
-// A line for each question, or of several classes for each class of each.
+// Plots a line for each question; where there are several classes, a line for each class of each
+// question.
 void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>& answers,
                   const std::vector<WhatIf>& questions, const AnswerForm& form,
                   const std::string& target) {
@@ -138,8 +139,8 @@ void plot_answers(const PredictOptions& o, const std::vector<PredictiveSummary>&
   draw_intervals(plot, o.plot);
 }
 
-// Outcomes are given as the schema's target is written in a file, or as numbers where its texts
-// have no names.
+// An outcome is written as the target in a file of the schema, or as a number where there is no
+// schema or its target is no class.
 std::vector<double> outcomes_of(const std::vector<std::string>& texts,
                                 const std::optional<Schema>& schema) {
   std::vector<double> values;

@@ -48,7 +48,7 @@ void print_counters(const char* whose, const auto& counters) {
   for (const v1::Counter& c : counters) fmt::print("  {:<26} {}\n", c.label(), c.value());
 }
 
-// In a crowd the place that a server keeps for this may be taken for a moment.
+// While the server is full, the place it keeps for operators may be taken for a moment.
 void connect_in_a_crowd(Client& client, const ServerOptions& server) {
   constexpr int kAttempts = 60;
   for (int i = 0; i < kAttempts; ++i) {
@@ -89,7 +89,7 @@ void run_status(const StatusOptions& o) {
     fmt::print("{}\n", out.dump(2));
     return;
   }
-  // Answers may be good all the while; who reads the first line alone is to know of this one.
+  // First, because answers may be good while senders wait.
   const std::string waiting = waiting_text(s.durable());
   if (!waiting.empty()) fmt::print("{}\n", waiting);
   fmt::print("{}\n", describe(provenance));

@@ -32,7 +32,7 @@ struct TokenOptions {
 
 std::string hexadecimal(const Sha256& bytes) { return fmt::format("{:02x}", fmt::join(bytes, "")); }
 
-// Marked, so that one that stands where it should not is found.
+// The prefix lets a search find a token that has leaked.
 std::string new_token() {
   Sha256 secret{};
   if (RAND_priv_bytes(secret.data(), static_cast<int>(secret.size())) != 1) {
@@ -43,7 +43,7 @@ std::string new_token() {
   return token;
 }
 
-// A file that was not there, for its owner alone.
+// Writes a new file that only its owner can read; refuses where there is one already.
 void write_new(const std::string& path, const std::string& text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   const bool written =
@@ -58,7 +58,7 @@ void run_new(const TokenOptions& o) {
   const std::string line =
       fmt::format("{} {} {} {}", o.name, fmt::join(o.roles, ","), fmt::join(o.models, ","),
                   hexadecimal(Credential::of_token(token).key));
-  // What the server would say of it is better said now.
+  // Judged as the server would judge it.
   IdentityLine read;
   const bool user = o.name.starts_with("uid:") || o.name.starts_with("cert:");
   if (const char* const wrong =
@@ -69,7 +69,7 @@ void run_new(const TokenOptions& o) {
   if (!o.out.empty()) {
     write_new(o.out, token + "\n");
     fmt::print(stderr, "the token is in {}; this line is for server.identities_file:\n", o.out);
-    fmt::print("{}\n", line);  // alone, so that it can be added to the file
+    fmt::print("{}\n", line);  // nothing else on standard output, which may be appended to the file
   } else {
     fmt::print(
         "the token, which is shown this once; keep it in a file for --token-file:\n\n{}\n\n"

@@ -31,7 +31,7 @@ struct TopOptions {
   bool once = false;
 };
 
-// The terminal's other screen, without cursor and echo, as long as this lives.
+// The alternate screen of the terminal, without cursor and echo, as long as this object lives.
 class Screen {
  public:
   Screen() {
@@ -59,7 +59,7 @@ class Screen {
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &found) != 0 || found.ws_col == 0) return {};
     return {found.ws_col, found.ws_row};
   }
-  // Draws over the last screen: clearing it first would flicker.
+  // Draws over the previous frame, because clearing it first would flicker.
   static void show(const std::vector<std::string>& lines) {
     std::string text = "\x1b[H";
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -68,7 +68,7 @@ class Screen {
     fmt::print("{}\x1b[J", text);
     std::fflush(stdout);
   }
-  // False: a signal or the key q ends it. Other keys do not shorten the time.
+  // Returns false when a signal or the key q ends the command. Other keys do not shorten the wait.
   static bool wait(std::chrono::milliseconds time) {
     const auto until = std::chrono::steady_clock::now() + time;
     pollfd key{STDIN_FILENO, POLLIN, 0};
@@ -78,7 +78,7 @@ class Screen {
       if (left.count() <= 0) return true;
       if (::poll(&key, 1, static_cast<int>(left.count())) <= 0) continue;
       char pressed = 0;
-      if (::read(STDIN_FILENO, &pressed, 1) <= 0) key.fd = -1;  // poll() passes over it
+      if (::read(STDIN_FILENO, &pressed, 1) <= 0) key.fd = -1;  // poll() ignores it from now on
       if (pressed == 'q') return false;
     }
     return false;
@@ -89,7 +89,7 @@ class Screen {
   termios before_{};
 };
 
-// A look, over a connection that is opened anew where it broke.
+// Asks the server how it stands, and connects again where the connection broke.
 class Looker {
  public:
   explicit Looker(const ServerOptions& server)

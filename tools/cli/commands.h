@@ -1,5 +1,5 @@
-// The subcommands of `windhover`: one source file each, registered here. A subcommand's callback
-// does the work and throws UserError or RunError.
+// The subcommands of `windhover`. The callback of each does its work and throws UserError or
+// RunError.
 #ifndef WINDHOVER_TOOLS_CLI_COMMANDS_H_
 #define WINDHOVER_TOOLS_CLI_COMMANDS_H_
 

@@ -1,5 +1,5 @@
-// Options that commands with an engine of their own share: names out of the registries, and the
-// daemon's options as flags.
+// Options of commands that run an engine themselves: names out of the registries, and options of
+// the daemon as flags.
 #ifndef WINDHOVER_TOOLS_CLI_ENGINE_OPTIONS_H_
 #define WINDHOVER_TOOLS_CLI_ENGINE_OPTIONS_H_
 
@@ -14,7 +14,7 @@ namespace windhover {
 std::vector<std::string> model_names();
 std::vector<std::string> sampler_names();
 
-// "sampler.noise_scale" becomes --noise-scale.
+// Adds each option as a flag: "sampler.noise_scale" becomes --noise-scale.
 void add_options(CLI::App& command, const std::vector<DaemonOption>& options);
 
 }  // namespace windhover

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A number of the result, or "-" where there is none.
+// A value of the result as text, "-" for null.
 std::string shown(const ordered_json& value) {
   if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
   if (value.is_string()) return value.get<std::string>();
@@ -42,8 +42,8 @@ std::string table_of(const ordered_json& parameters) {
   return out;
 }
 
-// A note for a target that may be another kind of thing than it was taken for; it stands beside the
-// numbers for that target.
+// A note where the target may be another kind of value than it was taken for. It comes last, so
+// that it stands below the numbers.
 std::string hint_of(const ordered_json& result) {
   if (!result.contains("file") || !result["file"]["target"].contains("hint")) return "";
   const ordered_json& target = result["file"]["target"];

@@ -7,7 +7,7 @@
 
 namespace windhover {
 
-// What fit() has found as tables, and beneath them how to read them; lines.
+// The result of fit() as lines of text: values, tables, and how to read them.
 std::string describe_fit(const nlohmann::ordered_json& result);
 
 }  // namespace windhover

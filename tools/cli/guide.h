@@ -6,7 +6,7 @@
 
 namespace windhover {
 
-// A screen for who typed `windhover` alone: what it is, what to begin with, where help is.
+// What `windhover` prints without a command: what it is, what to begin with, where help is.
 std::string guide_text();
 
 }  // namespace windhover

@@ -24,10 +24,10 @@ int terminal_columns() {
   return found.ws_col;
 }
 
-// How far tics of a terminal's axis are apart: 1, 2 or 5 times a power of ten. As many as gnuplot
-// makes would run into one another. Empty: nothing has a width.
+// The distance between tics of an axis in the terminal: 1, 2 or 5 times a power of ten. The labels
+// of as many tics as gnuplot makes would overlap. Empty where all numbers are equal.
 std::string terminal_tics(const std::vector<Interval>& shown, int columns) {
-  constexpr int kColumnsOfTic = 11;  // "-1.25e+06", and a gap
+  constexpr int kColumnsOfTic = 11;  // "-1.25e+06" and a gap
   double lowest = HUGE_VAL;
   double highest = -HUGE_VAL;
   for (const Interval& i : shown) {
@@ -63,7 +63,7 @@ std::string interval_script(const IntervalPlot& plot, const std::string& svg, in
   const std::size_t rows = shown.size();
   std::string script = "set encoding utf8\n";
   if (svg.empty()) {
-    std::size_t longest = 0;  // beside the axis
+    std::size_t longest = 0;  // label beside the axis
     for (const Interval& i : shown) longest = std::max(longest, i.name.size());
     script += terminal_tics(shown, columns - static_cast<int>(longest));
   }
@@ -90,7 +90,7 @@ void check_plot_path(const std::string& path) {
 void draw_intervals(const IntervalPlot& plot, const std::string& path) {
   const bool terminal = path == "-";
   const std::string unfinished = terminal ? "" : path + ".new";
-  // gnuplot would draw into the terminal what it cannot write.
+  // gnuplot would draw into the terminal where it cannot write the file.
   if (!terminal && !std::ofstream(unfinished)) {
     throw RunError(fmt::format("{} cannot be written: {}", path,
                                std::error_code(errno, std::generic_category()).message()));

@@ -28,15 +28,15 @@ struct IntervalPlot {
   std::vector<Interval> intervals;
 };
 
-// What gnuplot reads, for a picture in the file `svg`, or where that is empty in the terminal,
-// `columns` wide. An interval that is not finite is left out.
+// The script for gnuplot: a picture in the file `svg`, or where `svg` is empty a plot in the
+// terminal, `columns` wide. Intervals that are not finite are left out.
 std::string interval_script(const IntervalPlot& plot, const std::string& svg, int columns);
 
-// UserError unless `path` is "-", the terminal, or ends in .svg. A command says so before its work.
+// UserError unless `path` is "-", the terminal, or ends in .svg. Commands call it before they work.
 void check_plot_path(const std::string& path);
 
-// Draws it there; a file that was there is replaced once the new one is whole. RunError: gnuplot is
-// not installed, or fails.
+// Draws the plot at `path`; an existing file is replaced once the new one is whole. RunError:
+// gnuplot is not installed, or fails, or the file cannot be written.
 void draw_intervals(const IntervalPlot& plot, const std::string& path);
 
 }  // namespace windhover

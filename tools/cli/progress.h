@@ -7,22 +7,21 @@
 
 namespace windhover {
 
-// A line on standard error that is drawn over itself again and again, or where that is no terminal
-// lines now and then.
+// Progress on standard error: a bar that is drawn over itself, or lines where it is no terminal.
 class Progress {
  public:
-  // Draws when standard error is a terminal, or when told to; otherwise prints a line, the seconds
-  // so far with it, at most every `line_seconds`.
+  // Draws a bar when standard error is a terminal or `forced`; otherwise prints a line, with the
+  // seconds so far, at most every `line_seconds`.
   explicit Progress(bool forced, double line_seconds = std::numeric_limits<double>::infinity());
-  // Leaves the last line standing.
+  // Leaves the last bar on the screen.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   // `part` is 0 to 1. No heap.
   void draw(double part, std::string_view text) noexcept;
-  // The same, with `text` of up to 40 letters, and after the first hundredth how long the rest
-  // takes.
+  // The same, with `text` of up to 40 characters, and from the first hundredth on an estimate of
+  // the time that is left.
   void draw_with_rest(double part, std::string_view text) noexcept;
 
  private:

@@ -10,9 +10,9 @@
 
 namespace windhover {
 
-// Rows from texts such as "1,2.5,nan", each a dense row; a server of sparse rows gets what is not 0
-// in them. "nan": the row lacks that feature, where the server's schema lets it. UserError for what
-// is no number, and for more or fewer of them than the server's model has features.
+// Rows from texts such as "1,2.5,nan", one text a row. A server of sparse rows is sent what is not
+// 0 of them. "nan": the row lacks that feature, where the server's schema allows it. UserError for
+// what is no number, a count other than the model's features, and nan in a sparse row.
 QuestionRows from_vectors(const std::vector<std::string>& vectors, const v1::Welcome& welcome);
 
 }  // namespace windhover

@@ -7,8 +7,9 @@
 
 namespace windhover {
 
-// The flags that say how a file is read, for `fit` and `schema` alike: the same flags give the same
-// schema. --target and --model are the command's own. `options` outlives the command.
+// Adds the flags that say how a file is read, which `fit`, `evaluate` and `schema` share: the same
+// flags give the same schema. Each command adds --target and --model itself. `options` outlives the
+// command.
 void add_reading_options(CLI::App& command, InspectOptions& options);
 
 }  // namespace windhover

@@ -7,11 +7,11 @@
 
 namespace windhover {
 
-// An array of one object an entry, in the order of the registry.
+// An array with an object for each entry, in the order of the registry.
 nlohmann::ordered_json samplers_json();
 nlohmann::ordered_json models_json();
 
-// Objects with the same keys, all texts: a column a key, under its name.
+// A table of objects that have the same keys and hold texts: a column for each key, headed by it.
 std::string table_of(const nlohmann::ordered_json& entries);
 
 }  // namespace windhover

@@ -12,7 +12,7 @@
 namespace windhover {
 namespace {
 
-// The file's only line. A token that others may read is none that says who asks.
+// The first line of the file. A file that others may read or write is refused.
 std::string token_in(const std::string& path) {
   struct stat facts {};
   std::ifstream file(path);

@@ -8,7 +8,7 @@
 
 namespace windhover {
 
-// How a command reaches a server, and says who asks: the flags of all commands that do.
+// The flags with which a command reaches a server and says who asks.
 struct ServerOptions {
   std::string address;
   std::string token_file;
@@ -20,7 +20,7 @@ struct ServerOptions {
 void add_server_options(CLI::App& command, ServerOptions& options,
                         const std::string& to = "host:port, tls://host:port or unix:/path");
 
-// UserError for a file that cannot be used.
+// UserError for a token file that cannot be used.
 ClientOptions client_options_of(const ServerOptions& options);
 
 void connect_or_throw(Client& client, const ServerOptions& options);

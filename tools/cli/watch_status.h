@@ -10,12 +10,13 @@
 
 namespace windhover {
 
-// Prints a line for each look at a server, every `seconds`, `times` of them (0: until a signal ends
-// the process). A server that is gone is said so, and looked for again.
+// Prints a line about the server every `seconds`, `times` of them (0: until a signal ends the
+// process). While the server is out of reach the lines say so, and it is tried again.
 void watch_status(const ServerOptions& server, double seconds, std::uint64_t times);
 
-// "ok          rows 12000 (+512/s), worth 10000, 640 effective draws"; without the rate where
-// `rows_a_second` is negative. `log`: why the log holds up senders, or REASON_OK.
+// "ok          rows 12000 (+512/s), worth 10000, 640 effective draws", with more blanks after the
+// status; without the rate where `rows_a_second` is negative. `log`: why the log holds up senders,
+// or REASON_OK.
 std::string watch_line(const Provenance& provenance, bool paused, v1::Reason log,
                        std::uint64_t head, double rows_a_second);
 

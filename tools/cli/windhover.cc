@@ -1,4 +1,5 @@
-// The command line. Exit codes: 0 done, 1 something failed, 2 the request itself is wrong.
+// The command line. Exit codes: 0 done, 1 something failed, 2 the request is wrong; `windhover
+// health` has its own.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
