@@ -49,7 +49,7 @@ std::vector<std::string> AddedModels::check_names(const DaemonModels& models) {
   if (folder.empty()) return told;
   for (const DaemonModels::Model& model : models.all()) {
     const std::string& name = model.name;
-    check_done(ModelFolder::put_right_new(folder, name, told));  // which nobody has spoken of
+    check_done(ModelFolder::put_right_new(folder, name, told));  // a new folder left unfinished
     if (ModelFolder::is_listed(folder, name)) {
       throw UserError(fmt::format(
           "the configuration has a model {0}, and {1}/{0}/added.toml says that one of this name "
@@ -142,8 +142,8 @@ void AddedModels::carry_out(const ModelOrder& order, ModelOutcome& outcome) noex
   tell(event, order.name.data(), refused.has_value(), outcome);
 }
 
-// Whether the model is possible, and there is room for it: where `instead_of` has gone, if that is
-// not null.
+// Judges whether the model is possible and there is memory for it. `instead_of`, unless null,
+// counts as gone.
 AddedModels::Wanted AddedModels::judge(const std::string& name, const std::string& toml,
                                        const Model* instead_of, bool anew, ModelOutcome& outcome) {
   Wanted wanted{name, toml, daemon_.read_added(name, toml, !anew), 0};
@@ -161,7 +161,7 @@ AddedModels::Wanted AddedModels::judge(const std::string& name, const std::strin
                                  outcome.needed_bytes, outcome.free_bytes)};
 }
 
-// Maps its memory, and makes its engine. Nobody knows of it yet.
+// Maps the memory of the model and makes its engine, which nothing refers to yet.
 AddedModels::Model AddedModels::make(const Wanted& wanted) {
   const std::size_t engine_bytes = wanted.config->engine_bytes();
   Model model{wanted.name, wanted.toml, wanted.bytes, MappedBlock(engine_bytes),
@@ -186,9 +186,9 @@ void AddedModels::add(const std::string& name, const std::string& toml, bool ane
   host(make(judge(name, toml, nullptr, anew, outcome)), anew, outcome);
 }
 
-// Has the server serve it, with what its folder holds, or, `anew`, with nothing. Refused: the
-// folder is as it was. All that can fail comes first, then the list is written, and only then is
-// anybody let in: of what is acknowledged the next start knows.
+// Has the server serve the model, with what its folder holds, or, `anew`, with nothing. After a
+// refusal the folder is as it was. All that can fail comes first; then the list is written; only
+// then may clients in. So the next start knows of every model that has acknowledged rows.
 void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
   ModelFolder folder(folder_, model.name);
   check_done(folder.begin(anew, model.toml));
@@ -213,7 +213,7 @@ void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
     forget(hosted);
     throw OrderRefusal{*refused};
   }
-  // There are as many places with the learners as with the server.
+  // Cannot fail: the learners have as many places as the server.
   (void)learners_.add(*hosted.engine);
   server_.models().let_in(hosted.place);
   if (const FileFault fault = folder.delete_before(); fault.why != 0) {
@@ -224,7 +224,7 @@ void AddedModels::host(Model model, bool anew, ModelOutcome& outcome) {
   }
 }
 
-// Done, in whole or in part, or refused.
+// Logs an order: done, done in part, or refused.
 void AddedModels::tell(const char* event, std::string_view name, bool refused,
                        const ModelOutcome& outcome) noexcept {
   const bool whole = ok(outcome.status);

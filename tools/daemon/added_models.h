@@ -22,49 +22,50 @@
 
 namespace windhover {
 
-// Carries out the orders of Server::model_orders() on a thread of its own, wh-models, one after the
-// other. Each model lies in memory that is mapped for it, and all of them together never take more
-// than server.added.memory. With a data folder the configuration of each stands in added.toml in
-// its own folder there: that file is the list of them, and what a restart begins with. The thread
-// calls the heap, maps memory and waits for the disk; the threads that serve do not.
+// Carries out the orders of Server::models().orders() one after the other, on a thread of its own,
+// wh-models. Each model has memory mapped for it, all together at most server.added.memory. With a
+// data folder each has its configuration in added.toml in its own folder there: those files are the
+// list of models that a restart begins with. The thread calls the heap, maps memory and waits for
+// the disk; the threads that serve do not.
 class AddedModels {
  public:
-  // All outlive it.
+  // All arguments outlive it.
   AddedModels(const DaemonModels& models, Server& server, Learners& learners, Watcher& watcher,
               DaemonLog& log, Clock& clock);
-  // The server forgets them: they go before it.
+  // Has the server forget the models that were added: the server outlives them.
   ~AddedModels();
   AddedModels(const AddedModels&) = delete;
   AddedModels& operator=(const AddedModels&) = delete;
 
-  // Called before anything of the data folder is opened. UserError where it lists a model that the
-  // configuration has too: it would be unknown whose the folder is. Returns what has been put
+  // Called before anything in the data folder is opened. UserError where the folder lists a model
+  // that the configuration has too: it would not be clear whose folder it is. Returns what was put
   // right, for the log.
   static std::vector<std::string> check_names(const DaemonModels& models);
 
-  // Adds the models that the folder lists, between Server::open() and start(), when the learners
-  // are at work, so that a client that connects finds all of them. One that cannot be added is told
-  // to the log, and stays in the list.
+  // Adds the models that the folder lists. Called after Server::open(), with the learners at work,
+  // and before Server::start(), so that a client that connects finds all of them. A model that
+  // cannot be added is logged, and stays in the list.
   void restore();
 
-  // Does nothing where the configuration gives no memory. Errors are Thread::start's.
+  // Starts the thread; does nothing where the configuration gives no memory. Errors are those of
+  // Thread::start().
   Status start() noexcept;
-  // The order under way is carried out, or refused.
+  // Waits until the order under way is carried out or refused, and ends the thread.
   void stop() noexcept;
   struct Model {
     std::string name;
     std::string toml;
-    std::size_t bytes = 0;  // what it takes of the budget
+    std::size_t bytes = 0;  // of the budget
     MappedBlock block;      // the engine's
     MappedBlock store;      // the server's
     Engine* engine = nullptr;
     std::size_t place = 0;
-    std::string schema_json = {};  // the server reads it here
+    std::string schema_json = {};  // the server has a view of it
   };
   const std::list<Model>& all() const { return models_; }
 
  private:
-  // A model that is possible; there is nothing of it yet.
+  // A model that has been judged possible; nothing of it exists yet.
   struct Wanted {
     std::string name;
     std::string toml;

@@ -13,8 +13,9 @@
 
 namespace windhover {
 
-// Nobody touches it any more; `keep`: what it has learned is on disk. Without that checkpoint the
-// next one of this name and configuration goes on from the one before, and its log.
+// Takes the model from the server, the learners and the watcher, and frees it. `keep`: a last
+// checkpoint is written. Where that fails, the next model of this name and configuration goes on
+// from the checkpoint before and the log.
 void AddedModels::let_go(Model& model, bool keep) {
   server_.models().let_go_of(model.place);
   learners_.remove(*model.engine);
@@ -34,8 +35,8 @@ void AddedModels::forget(Model& model) {
   models_.remove_if([&](const Model& one) { return &one == &model; });
 }
 
-// The list first: where it cannot be changed the model serves on, and nothing has happened. From
-// then on the next start does not serve it, whatever becomes of this process.
+// The list changes first: where it cannot be changed the model serves on, and nothing has happened.
+// From then on no later start serves the model, whatever becomes of this process.
 void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) {
   const std::string name = model.name;
   outcome.needed_bytes = model.bytes;
@@ -57,7 +58,8 @@ void AddedModels::remove(Model& model, bool delete_data, ModelOutcome& outcome) 
   }
 }
 
-// A checkpoint of a model that is served: without a log rows since the last one are nowhere else.
+// Takes a checkpoint of a model that is served: without a log the rows since the last one are
+// nowhere else.
 void AddedModels::checkpoint_now(const Model& model) {
   constexpr auto kLookAgain = std::chrono::milliseconds(5);
   const CheckpointProgress& progress = server_.kept().checkpoints(model.place);
@@ -71,8 +73,8 @@ void AddedModels::checkpoint_now(const Model& model) {
           model.name, words_of(progress.status.load(), progress.error_number.load()))};
 }
 
-// Where there is memory for both the next one is made beside the one that serves. Then little is
-// left that can be refused, say a folder that is another configuration's: the one before comes back
+// Where there is memory for both, the next model is made beside the one that serves. Little can
+// then be refused, say a folder of another configuration; in that case the model before comes back
 // from what is on disk of it.
 void AddedModels::replace(Model& before, const std::string& toml, bool anew,
                           ModelOutcome& outcome) {

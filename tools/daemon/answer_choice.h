@@ -1,4 +1,4 @@
-// Who answers for a model, over restarts: a file in the model's folder.
+// Which model answers for a model, kept over restarts in a file in the model's folder.
 #ifndef WINDHOVER_TOOLS_DAEMON_ANSWER_CHOICE_H_
 #define WINDHOVER_TOOLS_DAEMON_ANSWER_CHOICE_H_
 
@@ -12,7 +12,7 @@ namespace windhover {
 // One thread. No heap call after the constructor.
 class AnswerChoice {
  public:
-  // `folder`: of the model, which is there; empty: nothing is kept.
+  // `folder`: that of the model, which exists; empty: nothing is kept.
   explicit AnswerChoice(const std::string& folder);
 
   // The name that was kept last; empty: none.

@@ -10,14 +10,14 @@
 
 namespace windhover {
 
-// One that clients refuse is served all the same: the server's own clock may be wrong.
+// An expired certificate is served all the same: the server's own clock may be wrong.
 enum class CertificateState : std::uint8_t { kUnknown, kGood, kExpiresSoon, kExpired, kNotYet };
 
 // Soon: within two weeks.
 CertificateState state_of(const CertificateDates& dates, std::int64_t wall_ns) noexcept;
 
-// Tells of each certificate that is taken up, and again when it expires soon and when it has. One
-// thread. No heap call.
+// Logs each certificate that is taken up, and again when it expires soon and when it has expired.
+// One thread. No heap call.
 class CertificateReport {
  public:
   explicit CertificateReport(DaemonLog& log) noexcept : log_(log) {}

@@ -12,18 +12,17 @@
 
 namespace windhover {
 
-// The heap counter of the build or installation that `program` is of, to be preloaded; empty where
-// it was not built.
+// The path of the heap counter in the build or installation of `program`, to be preloaded; empty
+// where it was not built.
 std::string heap_counter_beside(const std::string& program);
 
-// A windhoverd of our own in a process of its own, for programs that need a fresh one.
+// A windhoverd in a process of its own, for programs that need a fresh one.
 class ChildDaemon {
  public:
   // Starts `program` with `arguments` and waits for its line "ready". RunError when that does not
-  // come; the child's own complaint is on standard error by then. It logs warnings and worse,
-  // unless `arguments` say otherwise. `preload`: libraries for it as LD_PRELOAD has them, before
-  // those of our own environment; one is libwindhover_heap_counter.so where its heap calls are to
-  // be counted.
+  // come; the child has said why on standard error by then. It logs errors only, unless `arguments`
+  // set the level. `preload`: libraries as LD_PRELOAD takes them, before those of our own
+  // environment; with libwindhover_heap_counter.so heap calls are counted.
   ChildDaemon(const std::string& program, std::vector<std::string> arguments,
               const std::string& preload = "");
   // Stops it if stop() was not called.
@@ -43,7 +42,7 @@ class ChildDaemon {
   struct Stopped {
     int exit_code = -1;
     std::uint64_t observations = 0;
-    std::optional<std::uint64_t> heap_calls;  // since ready; nothing: nobody counted
+    std::optional<std::uint64_t> heap_calls;  // since ready; none: nothing counted
     std::uint64_t peak_resident_bytes = 0;
   };
   // Asks it to stop, by default as a service manager would, and waits.

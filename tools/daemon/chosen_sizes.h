@@ -9,11 +9,13 @@
 
 namespace windhover {
 
-// Replaces window_slack = 0 and max_frame_rows = 0 by what suits the window, so that a small model
-// is not mostly room for rows that wait; but there is room for `waiting`, which a folder holds.
+// Replaces window_slack = 0 and max_frame_rows = 0 by sizes that suit the window, so that room for
+// waiting rows does not dominate a small model. There is room for the `waiting` rows that a folder
+// holds.
 void choose_slack(EngineConfig& engine, std::uint64_t waiting = 0);
 
-// A million for all models together, but a thousand each, and as many as are `kept` of one.
+// Producers that each model tells apart: a share of 2^20, at least 1024 and at most the default of
+// max_producers; or `kept`, those of one model's folder, where these are more.
 std::uint32_t producers_of_each(std::size_t models, std::uint64_t kept = 0);
 
 }  // namespace windhover

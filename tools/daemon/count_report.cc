@@ -11,7 +11,7 @@ namespace {
 
 struct Counted {
   const char* key;
-  RuntimeCounter runtime = RuntimeCounter::kCount;  // kCount: it is the other one
+  RuntimeCounter runtime = RuntimeCounter::kCount;  // kCount: the other one counts
   IoCounter io = IoCounter::kCount;
 };
 
@@ -114,7 +114,7 @@ void CountReport::finish() noexcept {
   for (std::size_t k = 0; k < kKinds; ++k) log_kind(k);
 }
 
-// Whether there was anything to say.
+// Returns whether there was anything to log.
 bool CountReport::log_kind(std::size_t kind) noexcept {
   static_assert(std::size(kCountedKinds) == kKinds);
   const auto& of = kCountedKinds[kind];

@@ -21,10 +21,10 @@ class CountReport {
   CountReport(std::string_view model, const Counters<RuntimeCounter>& runtime,
               DaemonLog& log) noexcept;
 
-  // Logs each kind of which something was counted, unless it was logged a short while ago: then it
-  // is kept for a later line.
+  // Logs each kind of which something was counted. A kind that was logged a short while ago waits,
+  // and its counts go into a later line.
   void look(std::int64_t now_ns) noexcept;
-  // What was kept.
+  // Logs the counts that wait.
   void finish() noexcept;
 
  private:

@@ -41,7 +41,7 @@ void DaemonConfig::set(std::string_view name, std::string_view given, const std:
 
 namespace {
 
-// The place of each feature's [[feature]] in the schema.
+// For each feature, the index of its [[feature]] in the schema.
 std::vector<std::uint32_t> fields_of(const Schema& schema) {
   std::vector<std::uint32_t> fields(schema.features());
   for (std::size_t rule = 0; rule < schema.rules().size(); ++rule) {
@@ -113,7 +113,7 @@ void DaemonConfig::judge() {
 
 EngineConfig DaemonConfig::engine() const {
   EngineConfig engine = values_->engine;
-  // A view of the registry's own names or of the option's text, which lives as long as this.
+  // The view is of the registry's names or of the option's text; both live as long as this object.
   engine.model.name =
       values_->model == "auto" ? values_->target.default_model() : std::string_view(values_->model);
   engine.sampler.name = values_->sampler;
@@ -125,14 +125,14 @@ EngineConfig DaemonConfig::engine() const {
   engine.missing_features = values_->missing_features;
   const std::optional<KeptNeeds>& kept = values_->kept;
   choose_slack(engine, kept ? kept->waiting : 0);
-  if (!follows_) values_->data.prepare(engine);  // nobody keeps one that follows
+  if (!follows_) values_->data.prepare(engine);  // a model that follows is not kept
   const bool kept_window = kept && kept->horizon == Horizon::kWindow;
   engine.horizon =
       values_->horizon.value_or(kept_window ? Horizon::kWindow : chosen_horizon(engine));
   engine.follows = follows_;
   engine.max_followers += followers_;
   if (engine.max_readers == 0) engine.max_readers = readers_of(server());
-  engine.max_watchers = watchers_of(server()) + 1;  // one is the daemon's
+  engine.max_watchers = watchers_of(server()) + 1;  // one for the daemon
   return engine;
 }
 

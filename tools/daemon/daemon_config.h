@@ -33,8 +33,8 @@ class DaemonConfig {
   // One line of the table [models]: a name, and the file that says what the model has of its own.
   struct ModelFile {
     std::string name;
-    std::string path;     // beside the file that names it, unless it is absolute
-    std::string follows;  // the model whose rows it learns from too; empty: those of senders
+    std::string path;     // relative to the file that names it, or absolute
+    std::string follows;  // the model whose rows it learns from; empty: senders' rows
     std::string source;   // FILE:LINE:COLUMN
   };
 
@@ -48,31 +48,32 @@ class DaemonConfig {
   // Unknown keys are refused.
   void read_file(const std::string& path);
   void read_toml(std::string_view text, const std::string& path);
-  // The same for what one of several models has of its own: the tables model, sampler, engine and
-  // labels.
+  // The same for the tables that a model has of its own where there are several: model, sampler,
+  // engine and labels.
   void read_model_file(const std::string& path);
   void read_model_toml(std::string_view text, const std::string& path);
-  // All options as in `other`, with where they come from. REQUIRES: that one is not checked yet.
+  // Copies all options of `other`, with their sources. REQUIRES: `other` is not checked yet.
   void begin_as(const DaemonConfig& other);
-  // The engine gets room to follow another, or for so many that follow it.
+  // The engine gets room to follow another, or for one more that follows it.
   void set_follows() { follows_ = true; }
   void add_follower() { ++followers_; }
   // The engine is to go on with what data.folder holds of this model; "": of the only one. Where no
-  // horizon is given and it holds a window's, as of before there was a choice, that is chosen; and
-  // where no window_slack is given, one with room for the rows that wait in it.
+  // horizon is given and the folder holds a window's state, the horizon is that window. Where no
+  // window_slack is given, it has room for the rows that wait in the folder.
   void go_on_with_kept(std::string_view model);
-  // Where no max_producers is given, the server gets room for those that each of these knows. A log
-  // is read only where its checkpoint knows half as many as there would be room for.
+  // Where no max_producers is given, the server gets room for the producers that each of these
+  // models knows. A log is read only where its checkpoint knows more than half as many as there
+  // would be room for.
   void make_room_for_producers(const std::vector<std::string>& models);
   const std::string& data_folder() const;
-  // The models in the order in which they stand there; a Hello without a name means the first.
+  // The models in the order of the file; a Hello without a name means the first.
   const std::vector<ModelFile>& model_files() const { return model_files_; }
-  // One option from its text; `source` begins the sentence of a refusal ("--model.features").
+  // Sets one option from its text; a refusal begins with `source` ("--model.features").
   void set(std::string_view name, std::string_view text, const std::string& source);
 
-  // Takes the number and form of features, and what they mean, from the schema where one is named;
-  // then judges everything, as the engine and the server will. A refusal begins with where the
-  // option comes from, also of one that is wrong only beside another.
+  // Takes the number, form and meaning of features from the schema where one is named; then judges
+  // everything as the engine and the server will. A refusal begins with the source of the option,
+  // also of one that is wrong only beside another.
   void check();
 
   // Valid while this lives. Call check() first.
@@ -88,8 +89,8 @@ class DaemonConfig {
   // ProcessOptions::use_real_time_profile().
   void use_real_time_profile();
 
-  // TOML that read_toml() reads back to the same configuration; or without what a model has of its
-  // own.
+  // TOML that read_toml() reads back to the same configuration; without the tables of a model's own
+  // where `with_models_own` is false.
   std::string to_toml(bool with_models_own = true) const;
 
  private:
@@ -100,18 +101,18 @@ class DaemonConfig {
   void describe_options();
   void judge();
   std::string folder_of(std::string_view model) const;
-  // Where the first option came from that the sentence names and that is no default; empty: none.
+  // The source of the first option that the sentence names and that was given; empty: none.
   std::string source_of(std::string_view sentence) const;
   std::unique_ptr<Values> values_;
   std::vector<DaemonOption> options_;
   std::vector<ModelFile> model_files_;
   bool follows_ = false;
   std::uint32_t followers_ = 0;
-  std::map<std::string, std::string> sources_;  // of the options that are no default
+  std::map<std::string, std::string> sources_;  // of the options that were given
 };
 
-// Which rows the posterior is of, for the line "ready": "horizon=window rows=100000: ...", and
-// behind it whether that was chosen.
+// Which rows the posterior is of, for the line "ready": "horizon=window rows=100000: ...", with "
+// (chosen)" where no horizon was given.
 std::string horizon_text(const DaemonConfig& config);
 
 [[noreturn]] void refuse(const Error& error);

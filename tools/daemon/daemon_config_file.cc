@@ -1,4 +1,4 @@
-// A configuration read from TOML, and written.
+// Reads a configuration from TOML, and writes it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Form = DaemonOption::Form;
 
-// A value as the text that a flag would carry; nothing when it is of another form.
+// A value as the text that a flag would carry; none when it has another form.
 std::optional<std::string> text_of(const toml::node& node, Form form) {
   switch (form) {
     case Form::kBoolean:
@@ -53,7 +53,7 @@ std::optional<std::string> text_of(const toml::node& node, Form form) {
   return std::nullopt;
 }
 
-// The place as compilers write it, so that editors go there.
+// A place as compilers write it, so that editors can go there.
 std::string place_in(const std::string& path, const toml::source_region& source) {
   return fmt::format("{}:{}:{}", path, source.begin.line, source.begin.column);
 }
@@ -198,7 +198,7 @@ std::string DaemonConfig::source_of(std::string_view sentence) const {
     for (const auto& [option, source] : sources_) {
       if (option == name || option.ends_with("." + name)) sources.push_back(source);
     }
-    // The library names a field of one of two endpoints, and not which.
+    // Where two options match, as of two endpoints, it is not known which is meant.
     if (sources.size() == 1) return sources.front();
   }
   return "";

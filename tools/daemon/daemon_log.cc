@@ -59,7 +59,7 @@ int open_for_appending(const std::string& path) noexcept {
 
 }  // namespace
 
-// spdlog's own sinks format into memory that grows and write through stdio.
+// Used instead of spdlog's own sinks, which format into memory that grows and write through stdio.
 class DescriptorSink final : public spdlog::sinks::sink {
  public:
   DescriptorSink(LogFormat format, int descriptor) : format_(format), descriptor_(descriptor) {}
@@ -81,8 +81,8 @@ class DescriptorSink final : public spdlog::sinks::sink {
   std::uint64_t taken() const noexcept { return taken_.load(std::memory_order_acquire); }
 
  private:
-  // A pipe or terminal that says it is writable takes a line whole; standard error itself must not
-  // become non-blocking: other processes have it too.
+  // A pipe or terminal that poll() calls writable takes a whole line. Standard error must not
+  // become non-blocking: other processes share it.
   bool write(std::string_view line) noexcept {
     while (!line.empty()) {
       pollfd ready{descriptor_, POLLOUT, 0};
@@ -155,7 +155,7 @@ int DaemonLog::reopen() noexcept {
   if (impl_->options.file.empty()) return 0;
   const int opened = open_for_appending(impl_->options.file);
   if (opened < 0) return errno;
-  // In one step: the log's thread may be writing.
+  // dup3() replaces the file in one step: the log's thread may be writing.
   const int replaced = ::dup3(opened, impl_->descriptor, O_CLOEXEC);
   const int why = replaced < 0 ? errno : 0;
   ::close(opened);

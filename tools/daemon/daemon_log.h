@@ -1,5 +1,5 @@
-// Where the daemon's log goes: lines of one thread, written by another one, to standard error or a
-// file. Over spdlog's asynchronous logger.
+// The daemon's log: lines that any thread may write are put out by one thread, to standard error or
+// a file. Uses spdlog's asynchronous logger.
 #ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_LOG_H_
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_LOG_H_
 
@@ -22,15 +22,15 @@ struct DaemonLogOptions {
 // Named "process.log_" and the field. `options` must outlive them.
 std::vector<DaemonOption> log_options(DaemonLogOptions& options);
 
-// Thread-safe. Allocates when it is made and not afterwards. A line waits in a queue of kQueued for
-// the log's own thread; when the queue is full the oldest is dropped. Where nobody reads (a full
-// pipe, a terminal that stands still, a full disk) lines are dropped too, after a tenth of a
-// second.
+// Thread-safe. Allocates in the constructor only. A line waits in a queue of kQueued for the log's
+// own thread; when the queue is full the oldest is dropped. Where nothing takes the lines (a full
+// pipe, a terminal that stands still, a full disk) they are dropped too, after a tenth of a second.
 class DaemonLog {
  public:
   static constexpr std::size_t kQueued = 256;
 
-  // RunError when the file cannot be opened for appending, RunError when there is no thread.
+  // RunError when the file cannot be opened for appending, std::system_error when there is no
+  // thread.
   explicit DaemonLog(const DaemonLogOptions& options);
   // Writes what waits.
   ~DaemonLog();
@@ -42,9 +42,10 @@ class DaemonLog {
   // Writes the line unless it is below the level of the options.
   void write(const LogLine& line) noexcept;
 
-  // Opens the file anew under its name, for a rotation. 0, or errno: then the old one goes on.
+  // Opens the file anew under its name, after a rotation. 0, or an errno: then the old one stays
+  // open.
   int reopen() noexcept;
-  // Lines that nobody will see.
+  // The number of lines that were dropped.
   std::uint64_t dropped() const noexcept;
   // Waits until all is written or dropped, a second at most.
   void drain() noexcept;

@@ -49,7 +49,7 @@ const DaemonModels::Model* DaemonModels::find(std::string_view name) const {
   return found == models_.end() ? nullptr : &*found;
 }
 
-// Its leader stands before it.
+// The leader stands before its follower in the list.
 void DaemonModels::follow(const Model& model, std::string_view leader) {
   const Model* const found = find(leader);
   if (found == nullptr || found == &model || !found->follows.empty()) {
@@ -86,7 +86,7 @@ std::unique_ptr<DaemonConfig> DaemonModels::read_added(std::string_view name, st
 
 std::vector<PlannedModel> DaemonModels::planned() const {
   std::vector<PlannedModel> planned;
-  // The only one has no name of its own: its folder is the data folder itself.
+  // The only model has no name of its own: its folder is the data folder itself.
   for (const Model& model : models_) {
     planned.push_back({several() ? std::string_view(model.name) : "", model.config->engine()});
   }

@@ -3,8 +3,7 @@
 //   [models]
 //   price = "price.toml"      what is this model's own: tables model, sampler, engine and labels
 //   clicks = "clicks.toml"    beside what this file says for all
-//   price-b = {file = "b.toml", follows = "price"}    a challenger: it learns from the rows of
-//   price
+//   price-b = {file = "b.toml", follows = "price"}    a challenger: it learns from price's rows
 #ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_MODELS_H_
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_MODELS_H_
 
@@ -20,8 +19,8 @@
 
 namespace windhover {
 
-// Invariant: at least one model. Without a table [models] it is that of the file itself, by the
-// name that a server gives its only one.
+// Invariant: at least one model. Without a table [models] it is that of the file itself, named as a
+// server names its only model.
 class DaemonModels {
  public:
   struct Model {
@@ -31,19 +30,19 @@ class DaemonModels {
     std::unique_ptr<DaemonConfig> config;
   };
 
-  // What `read` makes of a new configuration (file and flags), and for each of its models the same
-  // with the model's own file on top. Everything is checked. UserError.
+  // Reads the common configuration (file and flags) by `read`, and for each model the same with the
+  // model's own file on top. Checks everything. UserError.
   explicit DaemonModels(const std::function<void(DaemonConfig&)>& read);
 
-  // Server, threads and all that is not a model's own.
+  // What is for all models: server, threads and so on.
   const DaemonConfig& common() const { return *common_; }
   bool several() const { return !common_->model_files().empty(); }
   const std::vector<Model>& all() const { return models_; }
 
-  // One that is added to those at work (added_models.h): `toml` has the tables of a model of its
-  // own, and what it leaves out is as in the file of those that [models] names, or the default.
-  // `goes_on`: with what its folder holds, if it has one. Checked. UserError; `name` stands before
-  // its line and column.
+  // The configuration of a model that is added to those at work (added_models.h). `toml` has the
+  // tables of its own; what it leaves out is as in the common file where there is a table [models],
+  // otherwise the default. `goes_on`: with what its folder holds, if it has one. Checked.
+  // UserError; `name` stands before its line and column.
   std::unique_ptr<DaemonConfig> read_added(std::string_view name, std::string_view toml,
                                            bool goes_on = true) const;
 
@@ -55,7 +54,7 @@ class DaemonModels {
   std::size_t block_bytes() const;
 
  private:
-  const Model* find(std::string_view name) const;  // null: there is none
+  const Model* find(std::string_view name) const;  // null: none
   void follow(const Model& model, std::string_view leader);
   void check_rows(const Model& model) const;
 

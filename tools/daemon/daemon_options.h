@@ -1,5 +1,5 @@
-// One option of a program, and how options of each kind are read and written as text: so that a
-// TOML file, flags and the printed configuration come from one list.
+// Options of a program, and how those of each kind are read and written as text, so that a TOML
+// file, flags and the printed configuration come from one list.
 #ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_OPTIONS_H_
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_OPTIONS_H_
 
@@ -22,7 +22,6 @@
 
 namespace windhover {
 
-// One option: its dotted name, what it is for, and how to read and write it as text.
 struct DaemonOption {
   enum class Form : std::uint8_t { kBoolean, kNumber, kText, kNumbers, kNumberOrText };
   std::string name;
@@ -31,12 +30,12 @@ struct DaemonOption {
   std::string allowed;                          // for the refusal: "a whole number of 0 to 65535"
   std::function<bool(std::string_view)> parse;  // false: not allowed
   std::function<std::string()> print;           // as TOML
-  std::vector<std::string> choices = {};        // the words that it takes, where it takes no others
+  std::vector<std::string> choices = {};        // the only words that it takes; empty: not a choice
 
-  // The help for places where the words are not listed beside it.
+  // The help with the words that are allowed, for places that do not list them.
   std::string help_with_choices() const;
-  // A flag's type: its words, written as CLI11 writes those of a validator, so that shells complete
-  // them.
+  // The type of a flag: its words in the form in which CLI11 writes those of a validator, so that
+  // shells complete them.
   std::string flag_type() const;
 };
 
@@ -44,7 +43,7 @@ struct DaemonOption {
 DaemonOption boolean(std::string name, std::string help, bool& value);
 DaemonOption text(std::string name, std::string help, std::string& value);
 DaemonOption numbers(std::string name, std::string help, std::vector<double>& values);
-// A finite number, or the word instead, which leaves `value` as it is.
+// Takes a finite number, or `word`, which sets `chosen` and leaves `value` as it is.
 DaemonOption number_or(std::string word, std::string name, std::string help, double& value,
                        bool& chosen);
 

@@ -1,4 +1,4 @@
-// What the options of windhoverd are stored in, for the sources of DaemonConfig.
+// Where DaemonConfig stores the values of its options; for its sources only.
 #ifndef WINDHOVER_TOOLS_DAEMON_DAEMON_VALUES_H_
 #define WINDHOVER_TOOLS_DAEMON_DAEMON_VALUES_H_
 
@@ -26,17 +26,17 @@ struct DaemonConfig::Values {
     engine.max_readers = 0;
   }
 
-  EngineConfig engine;               // window_slack, max_frame_rows: 0 is chosen
-  std::optional<Horizon> horizon;    // nothing: chosen
+  EngineConfig engine;               // window_slack, max_frame_rows, max_readers: 0 is chosen
+  std::optional<Horizon> horizon;    // none: chosen
   std::optional<KeptNeeds> kept;     // what the data folder's contents need
   std::uint64_t kept_producers = 0;  // the most of one model
   ServerConfig server;               // max_producers: 0 is chosen
   std::string schema;
-  std::string schema_json;  // what it says
+  std::string schema_json;  // to_json_text() of the schema
   std::string model = "auto";
   TargetRule target;  // of the schema
   std::string sampler = "calibrated";
-  bool silence_is_no_outcome = true;  // labels.timeout_outcome is none
+  bool silence_is_no_outcome = true;  // labels.timeout_outcome = "none"
   std::vector<double> feature_shift;
   std::vector<double> feature_scale;
   std::vector<MissingFeature> missing_features;  // of the schema

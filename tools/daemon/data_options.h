@@ -20,11 +20,11 @@ struct DataOptions {
   std::uint32_t commit_interval_us = 0;
   std::uint32_t checkpoint_period_ms = 60'000;
 
-  // `this` outlives what is returned.
+  // This object outlives what is returned.
   DurableConfig config() const;
-  // What is wrong with the log's sizes, in a sentence; empty: nothing, or there is to be no log.
+  // What is wrong with the log's sizes, in a sentence; empty: nothing, or there is no log.
   std::string contradiction(std::uint32_t frame_cap) const;
-  // What the engine needs for it.
+  // Sets what the engine needs for it: checkpoints, and a follower that writes the log.
   void prepare(EngineConfig& engine) const;
 };
 

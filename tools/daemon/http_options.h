@@ -10,8 +10,8 @@
 
 namespace windhover {
 
-// Named "server.http." and the field. All three must outlive them; `config.listen` gets the port
-// alone.
+// Named "server.http." and the field. All three arguments must outlive the options. The addresses
+// go into the two texts, of `config.listen` only the port is set.
 std::vector<DaemonOption> http_options(HttpConfig& config, std::string& tcp_address,
                                        std::string& unix_path);
 

@@ -6,7 +6,7 @@
 namespace windhover {
 namespace {
 
-// The system's words; strerror() may translate them, with the heap.
+// Adds the system's words for an errno. Not strerror(), which may translate them and call the heap.
 void add_words(LogLine& line, int number) noexcept {
   const char* words = number != 0 ? strerrordesc_np(number) : nullptr;
   if (words != nullptr) line.add("error", words);
@@ -23,7 +23,7 @@ void tell_checkpoint_failed(DaemonLog& out, std::string_view model, std::uint64_
                             Status status, const CheckpointProgress& checkpoints) noexcept {
   LogLine line = out.line(LogLevel::kError, "checkpoint_failed");
   line.add("model", model).add("failures", failures);
-  // kOk is that of a checkpoint taken since: why the others failed is no longer known.
+  // kOk: a checkpoint has been taken since, and why the others failed is no longer known.
   if (!ok(status)) add_error(line, status, checkpoints.error_number.load());
   out.write(line.add("newest_rows", checkpoints.head.load()));
 }

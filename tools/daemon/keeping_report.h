@@ -1,4 +1,4 @@
-// What becomes of the data folder, in the log: commits that fail, a log that is full, checkpoints.
+// The state of the data folder, in the log: commits that fail, a log that is full, checkpoints.
 #ifndef WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
 #define WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
 
@@ -12,14 +12,15 @@
 
 namespace windhover {
 
-// Tells how many checkpoints of the model could not be taken, the last one because of `status`.
+// Logs that `failures` checkpoints of the model could not be taken, the last one because of
+// `status`.
 void tell_checkpoint_failed(DaemonLog& out, std::string_view model, std::uint64_t failures,
                             Status status, const CheckpointProgress& checkpoints) noexcept;
 
 // One thread. All that it refers to outlives it. No heap call after the constructor.
 class KeepingReport {
  public:
-  // What has been counted so far is not news.
+  // Counts from before are not reported.
   KeepingReport(std::string_view model, const LogProgress& log,
                 const CheckpointProgress& checkpoints, DaemonLog& out) noexcept;
 

@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::string_view kTruncatedText = " truncated=true";
 constexpr std::string_view kTruncatedJson = ",\"truncated\":true";
-// Kept free for it, with the quote that ends a string before it.
+// Kept free for the mark of a line that was cut, and the quote that ends a string before it.
 constexpr std::size_t kReserve = kTruncatedJson.size() + 1;
 
-// Bytes of the UTF-8 character that `text` begins with; 0: it is none (RFC 3629).
+// Bytes of the UTF-8 character that `text` begins with (RFC 3629); 0: it begins with none.
 std::size_t character_bytes(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);
@@ -59,7 +59,7 @@ LogLine::LogLine(LogFormat format, LogLevel level, std::string_view event) noexc
   if (format_ == LogFormat::kJson) put("\"");
 }
 
-// All of it or nothing.
+// Puts all of the bytes, or none and returns false.
 bool LogLine::put(std::string_view bytes) noexcept {
   if (size_ + bytes.size() > kCapacity - kReserve) return false;
   std::ranges::copy(bytes, bytes_.data() + size_);
@@ -144,7 +144,7 @@ std::string_view stamp(LogFormat format, std::chrono::system_clock::time_point t
   const year_month_day date(day);
   const hh_mm_ss clock(micros - day);
   const bool json = format == LogFormat::kJson;
-  // {} and not %F: nothing of the locale, nothing of a time zone, both of which may allocate.
+  // {} and not %F: locale and time zone may allocate.
   const auto end = fmt::format_to_n(
       out.data(), out.size(), "{}{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z{}{}{}{}{}\n",
       json ? "{\"ts\":\"" : "", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),

@@ -1,10 +1,9 @@
 // One line of the daemon's log: an event and its fields, as text or as JSON, without the heap.
 //
 //   LogLine line(LogFormat::kText, LogLevel::kInfo, "status_changed");
-//   line.add("model", "default").add("rows", 1234);         // status_changed model=default
-//   rows=1234
+//   line.add("model", "default").add("rows", 1234);  // status_changed model=default rows=1234
 //
-// The clock and the level come before it when it is written: stamp().
+// stamp() puts time and level before it when it is written.
 #ifndef WINDHOVER_TOOLS_DAEMON_LOG_LINE_H_
 #define WINDHOVER_TOOLS_DAEMON_LOG_LINE_H_
 
@@ -24,13 +23,13 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarning, kError, kOff };
 const char* to_string(LogLevel level) noexcept;
 
-// Names of events and keys are ours: letters and underscores. Values may be anything: in JSON bytes
-// that are no UTF-8 become U+FFFD, in text what has blanks, quotes or control characters is quoted
-// like a JSON string. What does not fit is cut, or left out when it is a number, and the line ends
-// with truncated=true.
+// Names of events and keys consist of letters and underscores. Values may be anything: bytes that
+// are not UTF-8 become U+FFFD, and in text a value with blanks, quotes, control characters or
+// non-ASCII is quoted like a JSON string. A text that does not fit is cut, a number that does not
+// fit is left out, and the line ends with truncated=true.
 class LogLine {
  public:
-  // What the queue of the log holds without a heap call.
+  // What an entry of the log's queue holds without a heap call.
   static constexpr std::size_t kCapacity = 250;
 
   LogLine(LogFormat format, LogLevel level, std::string_view event) noexcept;
@@ -45,7 +44,7 @@ class LogLine {
   }
 
   LogLevel level() const noexcept { return level_; }
-  // Good while this lives.
+  // Valid as long as this object.
   std::string_view view() const noexcept { return {bytes_.data(), size_}; }
 
  private:
@@ -62,7 +61,7 @@ class LogLine {
   std::array<char, kCapacity> bytes_;
 };
 
-// A whole line, its end included, into `out`, which holds kStampedLine bytes:
+// Writes a whole line with its line feed into `out` and returns it:
 //   2026-01-02T03:04:05.678901Z info status_changed model=default
 //   {"ts":"2026-01-02T03:04:05.678901Z","level":"info","event":"status_changed","model":"default"}
 inline constexpr std::size_t kStampedLine = LogLine::kCapacity + 80;

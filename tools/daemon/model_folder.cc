@@ -35,13 +35,13 @@ bool is_there(const std::string& path) noexcept {
   return ::lstat(path.c_str(), &facts) == 0;
 }
 
-// Renames within the data folder, on the disk too. 0, or an errno.
+// Renames within the data folder, and syncs that. 0, or an errno.
 int move(const std::string& data_folder, const std::string& from, const std::string& to) noexcept {
   if (std::rename(from.c_str(), to.c_str()) != 0) return errno;
   return sync_folder(data_folder.c_str());
 }
 
-// An empty file in it, on the disk too. 0, or an errno.
+// Makes an empty file in the data folder, and syncs that. 0, or an errno.
 int touch(const std::string& data_folder, const std::string& path) noexcept {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
   if (file < 0) return errno;
@@ -49,7 +49,7 @@ int touch(const std::string& data_folder, const std::string& path) noexcept {
   return sync_folder(data_folder.c_str());
 }
 
-// Renames the folder to .NAME.gone, which decides that it goes, and deletes it; where it cannot
+// Deletes .NAME.before, first renamed to .NAME.gone, which decides that it goes. Where it cannot
 // have that name it is deleted all the same.
 FileFault delete_aside(const std::string& data_folder, const std::string& name) {
   const std::string aside = hidden(data_folder, name, kAsideEnd);
@@ -59,13 +59,13 @@ FileFault delete_aside(const std::string& data_folder, const std::string& name) 
   return is_there(aside) ? delete_all(aside) : delete_all(gone);
 }
 
-// A folder that is there, before it goes.
+// Adds a sentence about a folder that is about to be deleted, if it exists.
 void tell_deletion(const std::string& path, std::vector<std::string>& told) {
   if (!is_there(path)) return;
   told.push_back(path + " is deleted, which an earlier process has left behind");
 }
 
-// NAME of a file .NAME.before, and so on; empty: it is no such file.
+// NAME of a file ".NAME" + `end`; empty: the file is none of these.
 std::string name_in(const std::string& file, std::string_view end) {
   if (!file.starts_with('.') || !file.ends_with(end) || file.size() <= 1 + end.size()) return "";
   return file.substr(1, file.size() - 1 - end.size());
@@ -87,7 +87,8 @@ ModelFolder::~ModelFolder() {
 
 FileFault ModelFolder::begin(bool anew, std::string_view toml) {
   if (data_folder_.empty()) return {};
-  // What lies aside already is what an undo could not move back: it stays, until somebody looks.
+  // A folder that lies aside already could not be moved back by an undo: it stays until somebody
+  // looks at it.
   if (is_there(aside_)) return {aside_, EEXIST};
   was_listed_ = !anew && is_there(list_.path());
   if (was_listed_) {
@@ -98,7 +99,7 @@ FileFault ModelFolder::begin(bool anew, std::string_view toml) {
     if (!is_aside_ && errno != ENOENT) return {path_, errno};
   }
   open_ = true;
-  // What is set aside says as much, and comes back.
+  // A folder that is set aside tells as much as .NAME.new would.
   if (!is_aside_ && !is_there(path_)) {
     if (const int why = touch(data_folder_, new_); why != 0) return {new_, why};
   }
@@ -111,11 +112,11 @@ FileFault ModelFolder::begin(bool anew, std::string_view toml) {
 
 FileFault ModelFolder::keep() {
   if (data_folder_.empty()) return {};
-  // The folder is synced also where there is nothing to write: an earlier file may have been
-  // renamed and not synced.
+  // Syncs the folder also where there is nothing to write: an earlier file may have been renamed
+  // and not synced.
   const int why = is_listed_ ? sync_folder(path_.c_str()) : list_.commit();
   open_ = why != 0;
-  // Beside a listed model the file means nothing, should it not be gone.
+  // Where .NAME.new cannot be removed it does no harm beside a listed model.
   if (!open_ && ::unlink(new_.c_str()) == 0) (void)sync_folder(data_folder_.c_str());
   return {list_.path(), why};
 }
@@ -124,7 +125,8 @@ FileFault ModelFolder::delete_before() {
   return is_aside_ ? delete_aside(data_folder_, name_) : FileFault();
 }
 
-// Each step leaves what put_right() makes of it: the list goes before what was set aside is back.
+// After each step put_right() could do the rest: the model leaves the list before what was set
+// aside returns.
 void ModelFolder::undo() noexcept {
   if (!is_listed_) list_.abandon();
   std::string now;
@@ -142,7 +144,8 @@ FileFault ModelFolder::put_right_new(const std::string& data_folder, const std::
                                      std::vector<std::string>& told) {
   const ModelFolder folder(data_folder, name);
   if (!is_there(folder.new_)) return {};
-  // Where the folder has rows, or unknown files, the file is wrong: the model is not new.
+  // Where the folder is listed, or has rows or unknown files, the model is not new, and .NAME.new
+  // is wrong.
   if (!is_listed(data_folder, name) && !holds_more_than_a_new_model(folder.path_)) {
     tell_deletion(folder.path_, told);
     if (FileFault fault = delete_all(folder.path_); fault.why != 0) return fault;
@@ -158,8 +161,9 @@ FileFault ModelFolder::put_right_replaced(const std::string& data_folder, const 
     tell_deletion(folder.aside_, told);
     return delete_aside(data_folder, name);
   }
-  // The list is written last: without it the model in place of which another was to be is back. One
-  // that has learned was listed once, and then what lies beside it is nothing that it replaces.
+  // added.toml is written last: without it the replacement did not happen, and the model that was
+  // set aside returns. A folder that has learned something was listed once, so it does not replace
+  // what lies aside.
   if (holds_more_than_a_new_model(folder.path_)) {
     told.push_back(folder.aside_ + " lies beside " + name +
                    ", which holds more than a new model: both stay until one is removed");
@@ -226,12 +230,12 @@ FileFault ModelFolder::read_toml(const std::string& data_folder, const std::stri
 FileFault ModelFolder::leave_list(const std::string& data_folder, const std::string& name,
                                   bool to_delete) {
   if (data_folder.empty()) return {};
-  // What was set aside would come back once this folder is no longer listed.
+  // A folder that lies aside would come back once this one is no longer listed.
   if (is_aside(data_folder, name)) {
     FileFault fault = delete_aside(data_folder, name);
     if (is_aside(data_folder, name)) return fault;
   }
-  // The mark of a new folder goes too: not even a power cut may bring it back.
+  // .NAME.new goes too: not even a power cut may bring it back.
   const std::string is_new = hidden(data_folder, name, kNewEnd);
   if (::unlink(is_new.c_str()) == 0) {
     if (const int why = sync_folder(data_folder.c_str()); why != 0) return {data_folder, why};
@@ -241,7 +245,7 @@ FileFault ModelFolder::leave_list(const std::string& data_folder, const std::str
   const std::string path = folder_of(data_folder, name);
   WholeFile list(path, kListFile);
   if (!to_delete) return {list.path(), list.remove()};
-  // One step: before it the model is listed, after it its data is to be deleted.
+  // The rename is one step: before it the model is listed, after it its data is to be deleted.
   if (FileFault fault = delete_gone(data_folder, name); fault.why != 0) return fault;
   return {path, move(data_folder, path, hidden(data_folder, name, kGoneEnd))};
 }

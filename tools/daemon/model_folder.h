@@ -11,12 +11,13 @@
 namespace windhover {
 
 // The folder NAME in the data folder holds what is kept of the model, and added.toml, which says
-// that it is one of those added and with which configuration. What a model is to begin without is
-// set aside, as .NAME.before, until the model is there. A folder that is new has a file .NAME.new
-// beside it until then. What is to be deleted is .NAME.gone first,
-// so that the next start deletes what is left of it. No model's name begins with '.'.
-// Invariant: unless keep() was without a fault, everything becomes as it was before begin(); where
-// the process ends in between, by put_right() of the next one. One thread. Allocates.
+// that it was added and with which configuration. While a model comes that begins without what NAME
+// holds, that lies aside as .NAME.before; while it comes with a folder that is new, there is a file
+// .NAME.new. What is to be deleted is renamed to .NAME.gone first, so that the next start deletes
+// what is left of it. No model's name begins with '.'.
+// Invariant: unless keep() returns without a fault, everything becomes as it was before begin(): by
+// the destructor, or where the process ends before, by put_right() of the next one. One thread.
+// Allocates.
 class ModelFolder {
  public:
   // `data_folder` empty: nothing is kept, and nothing happens.
@@ -25,36 +26,36 @@ class ModelFolder {
   ModelFolder(const ModelFolder&) = delete;
   ModelFolder& operator=(const ModelFolder&) = delete;
 
-  // Begins with what the folder holds, or, `anew`, with nothing. Without a fault the disk has had
-  // room for `toml`.
+  // Begins with what the folder holds, or, `anew`, with nothing. Without a fault, space for `toml`
+  // has been taken on the disk.
   FileFault begin(bool anew, std::string_view toml);
-  // The model is among those added, on the disk too. After a fault nobody may rely on it, and it is
-  // undone.
+  // The model is added, on the disk too. After a fault it may be or not; it is undone.
   FileFault keep();
   // Deletes what was set aside, after keep().
   FileFault delete_before();
 
-  // What a process has left that ended between begin() and keep(), or before all was deleted. A
-  // folder that is not listed goes only where holds_more_than_a_new_model() says that it does not.
-  // REQUIRES: nobody has the folders of added models open. What could not be put right; `told`
-  // gets a sentence about each folder that goes, or that stays for somebody to look at.
+  // Puts right what a process has left that ended between begin() and keep(), or before all was
+  // deleted. A folder that is not listed is deleted only where holds_more_than_a_new_model() is
+  // false. REQUIRES: no folder of an added model is open. Returns what could not be put right;
+  // `told` gets a sentence about each folder that is deleted, or stays for somebody to look at.
   static std::vector<FileFault> put_right(const std::string& data_folder,
                                           std::vector<std::string>& told);
-  // The same of one model alone, if its folder was new.
+  // The same for one model, if its folder was new.
   static FileFault put_right_new(const std::string& data_folder, const std::string& name,
                                  std::vector<std::string>& told);
-  // The names of the models that a data folder lists, in order. What cannot be read is left out.
+  // The names of the models that a data folder lists, sorted. Folders that cannot be read are left
+  // out.
   static std::vector<std::string> added_in(const std::string& data_folder);
   static bool is_listed(const std::string& data_folder, const std::string& name);
-  // Whether something of the model is set aside.
+  // Whether a folder of the model lies aside.
   static bool is_aside(const std::string& data_folder, const std::string& name);
-  // The configuration of one of them.
+  // Reads the configuration of a listed model.
   static FileFault read_toml(const std::string& data_folder, const std::string& name,
                              std::string& toml);
 
-  // It is not among them any more. What was learned stays; or, `to_delete`, goes with
-  // delete_gone(), of this process or the next. Where it is_listed() after a fault nothing has
-  // changed; where it is not, it may be again after a power cut.
+  // Takes the model from the list. What was learned stays; or, `to_delete`, goes with
+  // delete_gone(), of this process or the next. Where is_listed() is true after a fault, nothing
+  // has changed; where it is false, the model may be listed again after a power cut.
   static FileFault leave_list(const std::string& data_folder, const std::string& name,
                               bool to_delete);
   static FileFault delete_gone(const std::string& data_folder, const std::string& name);
@@ -70,11 +71,11 @@ class ModelFolder {
   const std::string aside_;
   const std::string new_;
   WholeFile list_;
-  bool made_ = false;        // the folder was made
-  bool is_aside_ = false;    // the folder that was there is set aside
+  bool made_ = false;        // begin() made the folder
+  bool is_aside_ = false;    // the earlier folder is set aside
   bool was_listed_ = false;  // with the configuration before_
   std::string before_;
-  bool is_listed_ = false;  // the list is as it is to be; then there is nothing to write
+  bool is_listed_ = false;  // added.toml is as it is to be: there is nothing to write
   bool open_ = false;       // between begin() and keep()
 };
 

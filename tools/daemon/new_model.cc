@@ -26,8 +26,8 @@ constexpr std::string_view kUnnamedList = "added.toml.new";
 constexpr std::string_view kSegmentName = "segment-";
 constexpr std::size_t kPieceBytes = std::size_t{1} << 16;
 
-// Zeros all through, and not only where a commit would begin: one whose first byte is damaged is
-// one that holds rows.
+// A segment without rows. All of it is read, not only where a commit would begin: a commit whose
+// first byte is damaged still holds rows.
 bool is_empty_segment(const fs::path& file, const std::optional<LogIdentity>& identity) {
   std::ifstream in(file, std::ios::binary);
   std::vector<std::byte> block(kPieceBytes);

@@ -14,7 +14,7 @@
 namespace windhover {
 namespace {
 
-// 100 times: a second.
+// A second in all.
 constexpr int kTries = 100;
 constexpr std::chrono::milliseconds kBetweenTries{10};
 
@@ -35,7 +35,7 @@ Notifier::Notifier() noexcept {
   if (!known || path.size() >= sizeof address_.sun_path) return;
   address_.sun_family = AF_UNIX;
   std::ranges::copy(path, address_.sun_path);
-  if (path.starts_with('@')) address_.sun_path[0] = '\0';  // an abstract one
+  if (path.starts_with('@')) address_.sun_path[0] = '\0';  // an abstract address
   address_bytes_ = static_cast<unsigned>(offsetof(sockaddr_un, sun_path) + path.size());
   socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const std::int64_t meant = number_in_variable("WATCHDOG_PID");
@@ -47,7 +47,7 @@ Notifier::~Notifier() {
   if (socket_ >= 0) ::close(socket_);
 }
 
-// A manager that does not hear is no reason to stop serving.
+// False: not sent, which is no reason to stop serving.
 bool Notifier::say(std::string_view state, bool matters) noexcept {
   if (socket_ < 0) return true;
   for (int tries = matters ? kTries : 1; tries > 0; --tries) {

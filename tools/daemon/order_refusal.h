@@ -1,4 +1,4 @@
-// Why an order about models is refused, and how what is thrown becomes that.
+// Why an order about models is refused, and how exceptions become refusals.
 #ifndef WINDHOVER_TOOLS_DAEMON_ORDER_REFUSAL_H_
 #define WINDHOVER_TOOLS_DAEMON_ORDER_REFUSAL_H_
 
@@ -12,13 +12,13 @@
 
 namespace windhover {
 
-// Thrown, like a UserError: nothing has changed.
+// Thrown, like a UserError.
 struct OrderRefusal {
   Status status = Status::kOk;
   std::string sentence;
 };
 
-// Why `work` is refused; nothing: it is done.
+// Does `work`. Returns why it is refused, or nothing when it is done.
 std::optional<OrderRefusal> refusal_of(auto&& work) {
   try {
     work();
@@ -31,7 +31,7 @@ std::optional<OrderRefusal> refusal_of(auto&& work) {
 }
 
 [[noreturn]] void refuse_order(const Error& error);
-// Refuses where there is a fault.
+// Throws an OrderRefusal where there is a fault.
 void check_done(const FileFault& fault);
 // "FILE: No space left on device".
 std::string text_of(const FileFault& fault);

@@ -24,7 +24,7 @@ void ProcessOptions::check() const {
                                   name, thread->fifo_priority));
     }
   }
-  // Endpoints turn once a second at least.
+  // Endpoints turn at least once a second.
   constexpr std::chrono::milliseconds kLeast{2000};
   if (watchdog.timeout < kLeast) {
     throw UserError(
@@ -35,7 +35,7 @@ void ProcessOptions::check() const {
 
 void ProcessOptions::use_real_time_profile() {
   const int cpus = static_cast<int>(std::thread::hardware_concurrency());
-  // The learner always has work; at a FIFO priority it would shut out whatever shares its
+  // The learner gets no FIFO priority: it always has work, and would starve whatever shares its
   // processor.
   if (cpus >= 2) {
     learner.cpu = cpus - 1;

@@ -1,4 +1,4 @@
-// What windhoverd is as a process, as options.
+// The options of windhoverd as a process: threads, memory, log, watchdog.
 #ifndef WINDHOVER_TOOLS_DAEMON_PROCESS_OPTIONS_H_
 #define WINDHOVER_TOOLS_DAEMON_PROCESS_OPTIONS_H_
 
@@ -13,9 +13,9 @@
 
 namespace windhover {
 
-// What becomes of a thread that stands still.
+// What the watchdog does about a thread that stands still.
 struct WatchdogOptions {
-  bool exit = false;  // the process ends; otherwise it is only told
+  bool exit = false;  // the process ends; otherwise the log says so
   std::chrono::milliseconds timeout{10'000};
 };
 
@@ -30,7 +30,8 @@ struct ProcessOptions {
   DaemonLogOptions log;
   WatchdogOptions watchdog;
 
-  // UserError where a thread asks for what this machine has not, or is watched too closely.
+  // UserError where a thread asks for a processor or priority that does not exist, or the
+  // watchdog's timeout is too short.
   void check() const;
   // The profile of --rt: threads pinned to processors of their own as far as there are any, FIFO
   // priority for the two that answer sockets, memory locked.

@@ -7,7 +7,7 @@
 
 namespace windhover {
 
-// Permits: `burst` of them at once, then one a `period`.
+// A token bucket: `burst` permits at once, then one a `period`.
 class RateLimit {
  public:
   constexpr RateLimit(std::int64_t burst, std::chrono::nanoseconds period) noexcept

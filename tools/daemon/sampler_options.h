@@ -1,5 +1,5 @@
-// What a configuration says about sampler and horizon, as options of programs: one list for the
-// daemon's file and flags and for `windhover fit`.
+// The options of sampler and horizon: one list for the daemon's file and flags and for `windhover
+// fit`.
 #ifndef WINDHOVER_TOOLS_DAEMON_SAMPLER_OPTIONS_H_
 #define WINDHOVER_TOOLS_DAEMON_SAMPLER_OPTIONS_H_
 
@@ -11,13 +11,13 @@
 
 namespace windhover {
 
-// Named "sampler." and the field; all of SamplerConfig but name and metric. `config` must outlive
-// them.
+// Named "sampler." and the field; all fields of SamplerConfig but name, minibatch_grows and metric.
+// `config` must outlive them.
 std::vector<DaemonOption> sampler_options(SamplerConfig& config);
-// "engine.horizon"; the second also takes "chosen", which is nothing (chosen_horizon()).
+// "engine.horizon". The second also takes "chosen", which gives nullopt (chosen_horizon()).
 DaemonOption horizon_option(Horizon& horizon);
 DaemonOption horizon_option(std::optional<Horizon>& horizon);
-// Named "engine." and the field: what belongs to a horizon.
+// Named "engine." and the field: those that belong to a horizon.
 std::vector<DaemonOption> horizon_options(EngineConfig& config);
 
 }  // namespace windhover

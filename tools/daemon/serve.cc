@@ -1,5 +1,5 @@
-// The runtime as a server, and the example of how to embed it: one block, an engine and a server in
-// it, a learner thread, two socket threads, and the main thread that watches them.
+// The runtime as a server, and the example of how to embed it: one block with the engines and a
+// server in it, learner threads, socket threads, and the main thread that watches them.
 #include "windhover/tools/daemon/serve.h"
 
 #include <fmt/format.h>
@@ -50,19 +50,18 @@ void warn_about(DaemonLog& log, const char* thread, std::uint32_t warnings) {
   }
 }
 
-// Blocked before any thread starts, so that every thread inherits it and only the watcher sees the
-// signals.
+// Called before any thread starts, so that every thread inherits the mask and only the watcher gets
+// the signals.
 sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::signal(SIGHUP, SIG_DFL);  // one that is ignored need not be handed over
+  std::signal(SIGHUP, SIG_DFL);  // an ignored signal may not be delivered
   return signals;
 }
 
-// Writes to standard output with one system call and without the heap. Where nobody reads, it is
-// lost.
+// Writes to standard output without the heap. A line that cannot be written is lost.
 void write_line(const std::string& line) {
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t written = ::write(STDOUT_FILENO, line.data() + at, line.size() - at);
@@ -71,8 +70,8 @@ void write_line(const std::string& line) {
   }
 }
 
-// What the system says about a socket or folder that could not be opened, and what to do.
-// UserError where starting again is of no use: the configuration is not the folder's.
+// Says what the system says about a socket or folder that could not be opened, and what to do.
+// UserError where starting again is of no use: the configuration does not fit the folder.
 [[noreturn]] void refuse_to_open(const Error& error) {
   const int why = errno_of(error);
   std::string text = error.sentence;
@@ -86,7 +85,8 @@ void write_line(const std::string& line) {
   throw RunError(text);
 }
 
-// The next start has nothing to learn again then. Without it what the log holds is enough.
+// Writes a last checkpoint, so that the next start has nothing to learn again. The log is enough
+// without it.
 void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
   const Status status = server.kept().checkpoint_at_rest(model);
   if (ok(status)) return;
@@ -108,7 +108,7 @@ void keep_at_end(Server& server, std::size_t model, DaemonLog& log) {
   ::_exit(kStalledExitCode);
 }
 
-// Who connects then waits, and checkpoints fail.
+// With too few descriptors connections wait, and checkpoints fail.
 void warn_of_few_descriptors(const DaemonModels& models, DaemonLog& log) {
   const std::size_t most = most_descriptors(models.common().server(), models.all().size());
   if (most <= descriptor_limit()) return;
@@ -137,7 +137,7 @@ struct Block {
   bool locked = false;
 };
 
-// Called before anything of OpenSSL runs, which then never calls the heap.
+// Called before any OpenSSL code runs, which then never calls the heap.
 void take_memory_for_tls(const ServerConfig& config, const ProcessOptions& process) {
   const std::size_t bytes = tls_memory_bytes(config);
   if (bytes == 0 || ok(install_tls_memory(bytes, process.prefault))) return;
@@ -251,7 +251,7 @@ void serve(const DaemonModels& models, const std::string& file) {
   const std::string ready = ready_line(models, config, *server);
   log_ready(log, config, *server);
   notifier.ready();
-  // Counted from before the line is out: who has read it may send rows at once.
+  // Read before the line is out: whoever reads it may send rows at once.
   const std::optional<std::uint64_t> heap_at_ready = heap_calls();
   write_line(ready);
   const Watcher::End end = watcher.run(signals);

@@ -7,17 +7,19 @@
 
 namespace windhover {
 
-// What a process leaves behind when a thread of it stands still and process.watchdog says exit.
+// The exit code where a thread stands still and process.watchdog = "exit".
 inline constexpr int kStalledExitCode = 3;
 
-// Signals that would end the process by default, and with it the posterior, though nobody who sends
-// one asks for that: a terminal that is closed, a script that has another daemon log. First thing.
+// Ignores signals that would end the process by default, and lose the posterior, though whoever
+// sends them does not want that: a terminal that is closed, a script that has another daemon reopen
+// its log. Called before anything else.
 void ignore_other_signals();
 
-// Serves until SIGTERM or SIGINT, with the lines "ready" and "stopped" on standard output, and the
-// log where the options say. `file`: the configuration's, for the log; may be empty. Returns after
-// draining; RunError or UserError where it cannot serve. Where a thread stands still and that is to
-// be the end, the process ends in here with kStalledExitCode: that thread cannot be waited for.
+// Serves until SIGTERM or SIGINT, with the lines "ready" and "stopped" on standard output and the
+// log where the options say. `file`: the path of the configuration, for the log; may be empty.
+// Returns after draining; RunError or UserError where it cannot serve. Where a thread stands still
+// and process.watchdog = "exit", ends the process with kStalledExitCode: that thread cannot be
+// joined.
 void serve(const DaemonModels& models, const std::string& file);
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// Which threads stand still: their heartbeats, judged.
+// Judges by their heartbeats which threads stand still.
 #ifndef WINDHOVER_TOOLS_DAEMON_STALLS_H_
 #define WINDHOVER_TOOLS_DAEMON_STALLS_H_
 
@@ -18,14 +18,14 @@ class Stalls {
   static constexpr std::size_t kThreads = 4;
   static constexpr std::array<std::string_view, kThreads> kNames = {"learner", "observe", "query",
                                                                     "http"};
-  // Each another one whenever its thread turned; < 0 where there is no such thread.
+  // A heartbeat for each thread, which differs whenever the thread has turned; < 0: no such thread.
   using Beats = std::array<std::int64_t, kThreads>;
 
-  // `beats`: of the beginning. A thread stands still once its beat has been the same for `timeout`.
+  // `beats`: at the start. A thread stands still once its beat has been the same for `timeout`.
   Stalls(DaemonLog& log, std::chrono::nanoseconds timeout, const Beats& beats) noexcept;
 
-  // `watched`: how long it is since the last look, as far as the other threads could have turned
-  // meanwhile: not while the whole process was stopped. Logs who stands still and who goes on.
+  // `watched`: the time since the last look in which the other threads could have turned, without
+  // that in which the whole process was stopped. Logs which threads stand still and which go on.
   void look(const Beats& beats, std::chrono::nanoseconds watched) noexcept;
 
   // The first thread that stands still; empty: none does.

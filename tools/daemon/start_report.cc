@@ -30,7 +30,7 @@ std::string http_text(const HttpConfig& http, const Server& server) {
   return http.enabled() ? " http=" + address_text(http.listen, server.http().port) : "";
 }
 
-// Rows that the folder holds, of all models.
+// Rows that the folder holds of all models.
 std::uint64_t kept_rows(const DurableConfig& durable, const Server& server) {
   std::uint64_t rows = 0;
   for (std::size_t i = 0; i < server.models().count(); ++i) {

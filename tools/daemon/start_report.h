@@ -1,4 +1,4 @@
-// What a daemon says of itself as it starts: to its log, and in the line that others wait for.
+// What a daemon says of itself as it starts: in its log, and in the line "ready".
 #ifndef WINDHOVER_TOOLS_DAEMON_START_REPORT_H_
 #define WINDHOVER_TOOLS_DAEMON_START_REPORT_H_
 
@@ -11,14 +11,14 @@
 
 namespace windhover {
 
-// A sentence may be longer than a line of the log: then it is several.
+// Logs a warning, in several lines where the sentence is too long for one.
 void warn(DaemonLog& log, std::string_view sentence);
-// What is served and of what size; nothing that must not be read by others.
+// Logs what is served and how large it is; nothing secret.
 void log_start(DaemonLog& log, const DaemonModels& models, const std::string& file,
                std::string_view version);
-// Logs where it listens, and what it has kept. REQUIRES: the server is open.
+// Logs the addresses, and how many rows are kept. REQUIRES: the server is open.
 void log_ready(DaemonLog& log, const ServerConfig& config, const Server& server);
-// The same with the models, as a line: "ready observe=ADDR query=ADDR ...".
+// The line for standard output: "ready observe=ADDR query=ADDR ...".
 std::string ready_line(const DaemonModels& models, const ServerConfig& config,
                        const Server& server);
 

@@ -12,7 +12,7 @@ StatusReport::StatusReport(std::string_view model, DaemonLog& log) noexcept
 void StatusReport::look(const Provenance& p, std::int64_t now_ns) noexcept {
   look_at_recovery(p, now_ns);
   if (p.status == status_ && p.reason == reason_) return;
-  if (!changes_.allow(now_ns)) return;  // looked at again: the last state is told in the end
+  if (!changes_.allow(now_ns)) return;  // a later look tells the last state
   LogLine line =
       log_.line(p.status == PosteriorStatus::kOk || p.status == PosteriorStatus::kWarmingUp ||
                         p.status == PosteriorStatus::kRecovering

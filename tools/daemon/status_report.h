@@ -1,4 +1,4 @@
-// What becomes of a posterior, in the log: its status, and how far it has come after a restart.
+// The status of a posterior in the log, and how far it has come after a restart.
 #ifndef WINDHOVER_TOOLS_DAEMON_STATUS_REPORT_H_
 #define WINDHOVER_TOOLS_DAEMON_STATUS_REPORT_H_
 
@@ -16,8 +16,8 @@ class StatusReport {
  public:
   StatusReport(std::string_view model, DaemonLog& log) noexcept;
 
-  // Logs what has changed since the last line. A status that comes and goes is logged ten times,
-  // then once in ten seconds.
+  // Logs what has changed since the last line. Of a status that comes and goes ten changes are
+  // logged, then one in ten seconds.
   void look(const Provenance& provenance, std::int64_t now_ns) noexcept;
 
  private:

@@ -78,7 +78,7 @@ Watcher::End Watcher::run(const sigset_t& signals) noexcept {
       return End::kSignal;
     }
     const std::int64_t now_ns = clock_.now_ns();
-    // A process that was stopped as a whole has not stood still.
+    // Bounded, because a process that was stopped as a whole has not stood still.
     const nanoseconds watched = std::min(nanoseconds(now_ns - last_ns_), 2 * period);
     last_ns_ = now_ns;
     stalls_.look(beats(), watched);
@@ -91,7 +91,7 @@ Watcher::End Watcher::run(const sigset_t& signals) noexcept {
   }
 }
 
-// The signal; 0: none came.
+// Returns the signal; 0: none came.
 int Watcher::wait(const sigset_t& signals, nanoseconds period) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(period);
   const timespec timeout{seconds.count(), (period - seconds).count()};
@@ -117,7 +117,7 @@ void Watcher::look() noexcept {
   look_at_log();
 }
 
-// A change that an operator asked for: told, and kept for the next start.
+// Logs that an operator had another model answer, and keeps it for the next start.
 void Watcher::look_at_answers(WatchedModel& model) noexcept {
   const std::size_t place = model.place;
   const std::size_t by = server_.models().answered_by(place);
@@ -148,7 +148,7 @@ void Watcher::reload() noexcept {
   notifier_.ready();
 }
 
-// Loads the identities anew; a file that is wrong changes nothing.
+// Loads identities and certificates anew; files that are wrong change nothing.
 void Watcher::take_up_identities() noexcept {
   const Result<std::size_t> loaded = server_.reload();
   LogLine line = log_.line(loaded.ok() ? LogLevel::kInfo : LogLevel::kError,

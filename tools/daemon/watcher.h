@@ -1,6 +1,6 @@
 // What the daemon's main thread does while the others work: once a second it compares counters,
 // status and heartbeats with what they were, and tells the log and the service manager what has
-// changed. So no other thread ever logs.
+// changed. The threads that learn and serve never log.
 #ifndef WINDHOVER_TOOLS_DAEMON_WATCHER_H_
 #define WINDHOVER_TOOLS_DAEMON_WATCHER_H_
 
@@ -32,13 +32,13 @@
 namespace windhover {
 
 struct Watched {
-  std::span<Engine* const> engines;  // one a model of the server, in its order
+  std::span<Engine* const> engines;  // of the server's models, in its order
   Server& server;
   const Learners& learners;
-  std::string folder;  // that the models are kept in, each in one of its name; empty: none
+  std::string folder;  // where each model has a folder of its name; empty: none
 };
 
-// One model and what is told of it.
+// One model and its reports.
 struct WatchedModel {
   Engine& engine;
   std::size_t place;
@@ -48,12 +48,12 @@ struct WatchedModel {
   KeepingReport keeping;
   AnswerChoice choice;
   PosteriorStatus last;
-  std::size_t answered_by;  // the place of the model
+  std::size_t answered_by;  // the place of the model that answers
 };
 
-// One thread, from when the server serves. All that it refers to outlives it. No heap call after
-// the constructor, but in add() and remove(), which are another thread's: a lock keeps what they
-// change apart from a look.
+// One thread, while the server serves. All that it refers to outlives it. No heap call after the
+// constructor, except in add() and remove(), which another thread calls: a lock separates them from
+// a look.
 class Watcher {
  public:
   enum class End : std::uint8_t { kSignal, kStalled };
@@ -62,13 +62,13 @@ class Watcher {
   Watcher(const Watched& watched, const WatchdogOptions& options, DaemonLog& log,
           Notifier& notifier);
 
-  // Watches until one of `signals` comes, which are blocked: SIGHUP opens the log's file anew and
-  // has the server take up identities, the others end it; or until a thread stands still and the
-  // options say to end then.
+  // Watches until one of `signals`, which are blocked, comes: SIGHUP has the log's file opened anew
+  // and identities and certificates taken up, the others end it. Ends also where a thread stands
+  // still and the options say so.
   End run(const sigset_t& signals) noexcept;
 
-  // A model has come to this place of the server, or is to go from it. Any other thread.
-  // UserError where the engine has no reader to spare.
+  // A model has come to this place of the server, or is about to leave it. Called by another
+  // thread. UserError where the engine has no reader to spare.
   void add(Engine& engine, std::size_t place);
   void remove(std::size_t place) noexcept;
 
@@ -76,7 +76,7 @@ class Watcher {
   int signal() const noexcept { return signal_; }
   std::string_view stalled() const noexcept { return stalls_.first(); }
 
-  // Logs what is still to be said, and the totals. REQUIRES: all threads have ended.
+  // Logs what is still unsaid, and the totals. REQUIRES: all other threads have ended.
   void finish() noexcept;
 
  private:
@@ -101,7 +101,7 @@ class Watcher {
   const std::string folder_;
   std::mutex changing_;
   std::list<WatchedModel> models_;
-  std::vector<ParameterSummary> parameters_;  // scratch for the largest
+  std::vector<ParameterSummary> parameters_;  // scratch for the largest model
   CountReport counts_;
   CertificateReport certificate_;
   Stalls stalls_;

@@ -46,11 +46,11 @@ int WholeFile::write(std::string_view text) noexcept {
 
 int WholeFile::prepare(std::string_view text) noexcept {
   if (folder_.empty()) return 0;
-  // A pipe that has its name is no reason to wait for somebody who reads it.
+  // O_NONBLOCK: opening a pipe of that name must not wait for its reader.
   const int file =
       ::open(new_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0600);
   if (file < 0) return errno;
-  errno = 0;  // a write that is short says nothing
+  errno = 0;  // a short write sets none
   if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     const int why = errno != 0 ? errno : ENOSPC;
     ::close(file);

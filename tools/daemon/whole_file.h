@@ -7,39 +7,40 @@
 
 namespace windhover {
 
-// What was renamed, made or removed in a folder is so on the disk. 0, or an errno.
+// Syncs what was renamed, made or removed in a folder. 0, or an errno.
 int sync_folder(const char* folder) noexcept;
 
-// What could not be done with a file, and why: an errno, or 0, all was done.
+// A file and why something could not be done with it: an errno, or 0 where all was done.
 struct FileFault {
   std::string path;
   int why = 0;
 };
 
-// All of a small file. 0, or an errno. Only a regular file is opened: a pipe would have its reader
-// wait for whoever writes to it.
+// Reads all of a small file. 0, or an errno. Only a regular file is opened: a pipe would block
+// until somebody writes to it.
 int read_whole(const std::string& path, std::string& content);
 
-// A file, or a folder with all that is in it; also where there is none. As much as can be: the
-// first that stays.
+// Deletes a file, or a folder with all that is in it; no fault where there is none. Goes on after a
+// fault, and returns the first.
 FileFault delete_all(const std::string& path);
 
 // One thread. No heap call after the constructor.
 class WholeFile {
  public:
-  // `folder` is there when the file is written; an empty one: nothing is.
+  // `folder` exists when the file is written; empty: nothing is written.
   WholeFile(const std::string& folder, const std::string& name);
 
-  // Replaces what is there and returns when it is on disk. 0, or an errno.
+  // Replaces the file and returns when it is on disk. 0, or an errno.
   int write(std::string_view text) noexcept;
-  // The same in two steps: prepare() writes beside what is there, and only that takes room on the
-  // disk; commit() has it take its place, abandon() removes it. Where commit() fails it may have
-  // its place, and lose it in a power cut: its caller writes once more, or goes on with neither.
+  // The same in two steps: prepare() writes a file beside it, and is the only one that takes space
+  // on the disk; commit() renames it into place; abandon() removes it. After commit() fails the new
+  // file may be in place, and be lost in a power cut: the caller writes once more, or relies on
+  // neither.
   int prepare(std::string_view text) noexcept;
   int commit() noexcept;
   void abandon() noexcept;
-  // Returns when it is gone from the disk; also where there was none. 0, or an errno: then it is
-  // still there, or it may be again after a power cut.
+  // Removes the file from the disk; no error where there is none. 0, or an errno: it is still
+  // there, or may be again after a power cut.
   int remove() noexcept;
 
   const std::string& path() const { return path_; }

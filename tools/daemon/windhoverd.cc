@@ -29,14 +29,14 @@ struct CommandLine {
   bool check_config = false;
 };
 
-// The file first, then what overrides it.
+// Reads the file, then the flags that override it.
 void read(const CommandLine& line, DaemonConfig& config) {
   if (!line.file.empty()) config.read_file(line.file);
   if (line.real_time) config.use_real_time_profile();
   for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
 }
 
-// Tells of a certificate that a start accepts and clients refuse.
+// Reports a certificate that a start accepts and clients refuse.
 void tell_of_certificate(const ServerConfig& config) {
   const CertificateState state = state_of(certificate_dates(config), RealClock().wall_ns());
   const char* what = nullptr;
@@ -45,8 +45,8 @@ void tell_of_certificate(const ServerConfig& config) {
   if (what != nullptr) fmt::print(stderr, "{}: the certificate {}\n", config.tls.certificate, what);
 }
 
-// Checks for editors and scripts: a refusal begins with FILE:LINE:COLUMN, without our name before
-// it; an error in a certificate, key or identities file begins with that file, and its line.
+// Checks for editors and scripts: a refusal begins with FILE:LINE:COLUMN, without the name of the
+// program; an error in a certificate, key or identities file begins with that file, and the line.
 int check_config(const CommandLine& line) {
   try {
     const DaemonModels models([&](DaemonConfig& config) { read(line, config); });
