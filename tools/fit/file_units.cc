@@ -12,7 +12,8 @@
 namespace windhover {
 namespace {
 
-// Checks targets before logarithms are taken; the engine refuses whatever else they may not be.
+// Checked before logarithms are taken; the engine refuses other targets that the model does not
+// allow.
 void check_positive(Response response, const Dataset& data) {
   if (response != Response::kLogNormal) return;
   const auto at = std::ranges::find_if(data.targets, [](double y) { return !(y > 0); });
@@ -42,7 +43,8 @@ TargetTransform target_units_of(const EngineConfig& config, const Dataset& data)
   return scanned_target_units(config, targets, exposures.mean());
 }
 
-// A number is multiplied in units of its `scale`: of the products that is what one sd of it is.
+// Products are of numbers in units of their `scale`: one sd of a product is the product of the sds
+// in these units.
 void set_product_sds(const Schema& schema, std::size_t rule, std::vector<double>& sds) {
   std::vector<double> products = {1.0};
   for (const auto& factor : factors_of(schema.rules(), rule)) {

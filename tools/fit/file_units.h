@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// How features and y of a whole file enter. Features that are 0 or 1 by what a category is stay so
-// where numbers are standardised; a constant one cannot be scaled.
+// How features and y of a whole file are standardised. Features of categories, 0 or 1, stay as they
+// are under --standardize; a constant feature keeps its scale.
 struct FileUnits {
   std::vector<double> shift;
   std::vector<double> scale;
@@ -18,13 +18,13 @@ struct FileUnits {
   TargetTransform target = {};
 };
 
-// What is asked for, by the rules of the schema, or what belongs to the prior: as an engine's cold
-// start, of the whole file. UserError where y cannot be one of the model's.
+// Units by the rules of the schema where options.standardize asks for them, otherwise those that
+// belong to the prior: an engine's cold start, made on the whole file. UserError where a target of
+// log-normal is not above 0.
 FileUnits file_units(const FitOptions& options, const Schema& schema, const Dataset& data);
 
-// Standard deviations of the columns over the whole file, 1 of one that stands for a category or
-// does not vary, and of a product those of its numbers: in which effects can be set beside each
-// other.
+// Standard deviations of the columns over the whole file, in which effects can be compared: 1 for a
+// category and for a column that does not vary, for a product those of its numbers.
 std::vector<double> column_sds(const Schema& schema, const Dataset& data);
 
 }  // namespace windhover

@@ -32,7 +32,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::ordered_json;
 
-// One entry a group of learned prior precisions.
+// An entry for each group of learned prior precisions.
 ordered_json prior_precision_of(const FitOptions& options, const Dataset& data,
                                 std::span<const double> learned) {
   ordered_json list = ordered_json::array();
@@ -56,8 +56,8 @@ ordered_json fit(const FitOptions& given) {
   if (options.schema) {
     options.standardize = true;
   } else {
-    // A noise variance or a posterior that is given is one of linear, unless a model is named, and
-    // other uses of surprising rows are of some models only.
+    // The model is left open unless an option belongs to certain models: a given noise variance or
+    // reference to `linear`, other uses of surprising rows to some.
     const bool open = options.noise_variance == "learn" && !options.reference &&
                       options.horizon.surprising_rows == SurprisingRows::kKeep;
     inspection =
@@ -123,7 +123,7 @@ ordered_json fit(const FitOptions& given) {
   const Status answered = reader.posterior(summaries, provenance);
   const std::optional<std::uint64_t> heap_at_end = heap_calls();
   if (!ok(answered)) throw RunError(fmt::format("no posterior: {}", to_string(answered)));
-  // Without a window the chains are draws of the posterior at the end of the file only.
+  // Without a window the chains are draws of the posterior only at the end of the file.
   for (const double* theta = engine.learner().view().chains.data();
        !window &&
        theta != engine.learner().view().chains.data() + engine.learner().view().chains.size();

@@ -14,7 +14,7 @@ namespace {
 
 std::uint32_t classes_of(const FitOptions& options, const Schema& schema, const Dataset& data) {
   if (find_model(options.model)->response != Response::kCategorical) return ModelConfig().classes;
-  // A schema that says nothing of the target: the rows show what is there.
+  // Where the schema says nothing of classes, the rows show how many there are.
   std::uint32_t shown = schema.target_rule().class_count();
   if (shown == 0) {
     const double largest = *std::max_element(data.targets.begin(), data.targets.end());
@@ -60,7 +60,7 @@ EngineConfig engine_config(const FitOptions& options, const Schema& schema, cons
   config.model.activation = options.activation;
   config.sampler = options.sampler_config;
   config.sampler.name = options.sampler;
-  config.structure = Structure::kFull;  // what is printed is of the whole of it
+  config.structure = Structure::kFull;  // the whole covariance is compared and printed
   config.horizon = options.horizon.horizon;
   config.surprising_rows = options.horizon.surprising_rows;
   config.single_pass_noise = options.horizon.single_pass_noise;

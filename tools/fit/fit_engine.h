@@ -1,4 +1,4 @@
-// Which engine a fit runs.
+// The configuration of the engine that a fit runs.
 #ifndef WINDHOVER_TOOLS_FIT_FIT_ENGINE_H_
 #define WINDHOVER_TOOLS_FIT_FIT_ENGINE_H_
 
@@ -14,11 +14,11 @@
 
 namespace windhover {
 
-// A group for each feature, where that is wanted.
+// A prior group for each feature where the options ask for that; otherwise empty.
 std::vector<std::uint32_t> prior_groups_of(const FitOptions& options, const Dataset& data);
 
-// REQUIRES: `prior_groups` outlives the engine. UserError for a target of other classes than the
-// options say.
+// REQUIRES: `prior_groups` and `units` outlive the engine. UserError where the target has more
+// classes than the options say.
 EngineConfig engine_config(const FitOptions& options, const Schema& schema, const Dataset& data,
                            const FileUnits& units, std::optional<double> noise_variance,
                            const std::vector<std::uint32_t>& prior_groups);

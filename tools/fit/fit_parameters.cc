@@ -30,14 +30,14 @@ std::vector<double> rows_of(const EngineConfig& config, const Dataset& data) {
     row[layout.target_index()] = data.targets[i];
     if (layout.has_offset()) row[layout.offset_index()] = data.offsets[i];
     if (layout.has_trials()) row[layout.trials_index()] = data.trials[i];
-    // The learner's own, of surprising rows, are not the file's.
+    // Weights that the learner gives to surprising rows are left out.
     if (layout.has_weight())
       row[layout.weight_index()] = data.weights.empty() ? 1 : data.weights[i];
   }
   return rows;
 }
 
-// Gives the model the engine's units, which fit() chose.
+// Gives the model the units of the engine, which fit() chose.
 void set_units(const EngineConfig& config, Model& model) {
   model.target() = given_target_units(config);
   if (config.standardize != Standardize::kGiven) return;
@@ -46,8 +46,8 @@ void set_units(const EngineConfig& config, Model& model) {
                          [](double scale) { return 1 / scale; });
 }
 
-// The gradients of the mean loss over all rows at each of the draws, one after the other, in the
-// model's own units: averages over draws take any linear function of them.
+// The gradients of the mean loss over all rows at each draw, one after the other, in the model's
+// own units: control variates may be any linear function of them.
 std::vector<double> gradients_at(Engine& engine, const Dataset& data,
                                  const std::vector<double>& draws) {
   const EngineConfig& config = engine.config();
@@ -152,7 +152,7 @@ ordered_json category_effects_of(Engine& engine, Reader& reader,
   };
   const std::size_t stride = base.size() + (engine.config().model.intercept ? 1 : 0);
   if (means.size() == stride) {
-    constexpr std::size_t kRows = 3;  // fewest
+    constexpr std::size_t kRows = 3;  // the fewest rows
     const auto ask = [&](std::span<const double> rows) {
       std::vector<PredictiveSummary> answers(rows.size() / base.size());
       for (std::size_t i = 0; i < answers.size(); ++i) {

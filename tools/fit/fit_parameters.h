@@ -14,30 +14,32 @@
 
 namespace windhover {
 
-// Means of the retained draws. `mean` of a summary does not come from draws; these do, and so do
-// expectations of a host's own functions, which gain as much by the same means.
+// Means of the retained draws. ParameterSummary::mean does not come from draws. These means do, as
+// do expectations of a host's own functions, and the gain by control variates is the same.
 struct DrawMeans {
   std::vector<double> plain;
   // Means with zero-variance control variates, from the gradients over all rows (ZeroVariance).
-  // Empty with fewer than two draws a parameter, too few to tell the gradients' covariance.
+  // Empty for networks, with fewer than two draws for each parameter, and where the gradients'
+  // covariance has no factor.
   std::vector<double> zero_variance;
 };
 
-// `engine` has observed all rows of `data`, and its window holds them. Complexity O(draws x rows x
-// columns + dimension^2 (draws + dimension)) for each parameter.
+// REQUIRES: `engine` has observed all rows of `data`, and its window holds them. Complexity O(draws
+// x rows x columns) in all, and O(dimension^2 (draws + dimension)) for each parameter.
 DrawMeans draw_means(Engine& engine, Reader& reader, const Dataset& data);
 
-// `sds`: of each column, told as column_sd, which an intercept has none of. Empty means are null.
-// Softmax: parameters of every class but the first, by its name where there are names, else by its
-// number.
+// An object for each parameter. `sds`: of each column, shown as column_sd; null for the intercept.
+// Means that are empty are null. Softmax has the parameters of every class but the first, named by
+// the class, or its number where it has no name.
 nlohmann::ordered_json parameters_of(const Dataset& data, const std::vector<std::string>& classes,
                                      const std::vector<double>& sds, bool intercept,
                                      const ModelEntry& model,
                                      std::span<const ParameterSummary> summaries,
                                      const DrawMeans& means);
 
-// `data`'s columns in groups of categories, each less its reference, as category_effects.h says, of
-// a posterior with the names and summaries of parameters_of(); `base`: what the other columns are.
+// The effects of categories in `groups`, each less its reference (category_effects.h), under a
+// posterior with the names and means of `parameters`, which is what parameters_of() returns;
+// `base`: the values of the other columns.
 nlohmann::ordered_json category_effects_of(Engine& engine, Reader& reader,
                                            const std::vector<CategoryGroup>& groups,
                                            const std::vector<double>& base,

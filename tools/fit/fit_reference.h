@@ -12,19 +12,20 @@
 
 namespace windhover {
 
-// The variance of the noise that the options give; nothing: it is learned. `published`: the
-// posterior of --reference.
+// The noise variance that the options give; none: it is learned. `published`: the posterior of
+// --reference.
 std::optional<double> noise_variance_of(const FitOptions& options,
                                         const std::optional<ReferencePosterior>& published);
 
-// The posterior to measure against; nothing when it has no closed form and none was given. Under a
-// learned prior it takes the precisions of the features.
+// The posterior to measure against, computed from the file: exact for linear and log-normal models,
+// Laplace's for logistic and binomial ones; none for other models. `prior_precisions`: those
+// learned for the features; empty: those of the options.
 std::optional<ReferencePosterior> reference_of(const FitOptions& options, const Dataset& data,
                                                const FileUnits& units,
                                                std::optional<double> noise_variance,
                                                std::vector<double> prior_precisions);
 
-// A published posterior must be of this file and this model: UserError otherwise.
+// UserError unless a published posterior is of this file and this model.
 void check_reference(const FitOptions& options, const Dataset& data, const FileUnits& units,
                      const ReferencePosterior& published);
 

@@ -6,8 +6,8 @@
 
 namespace windhover {
 
-// Mean and covariance of a stream of vectors, about a centre near their mean so that no digits are
-// lost. add() allocates nothing, O(D^2).
+// Mean and covariance of a stream of vectors, summed about a centre near their mean so that no
+// digits are lost. add() allocates nothing and is O(D^2).
 class Moments {
  public:
   explicit Moments(const Eigen::VectorXd& centre)

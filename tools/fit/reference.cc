@@ -35,14 +35,15 @@ class Design {
   Index dimension() const { return static_cast<Index>(data_.columns()) + (intercept_ ? 1 : 0); }
   Index rows() const { return static_cast<Index>(data_.rows()); }
 
-  // What the rows count as together.
+  // The sum of the weights.
   double weight() const {
     return data_.weights.empty() ? static_cast<double>(data_.rows())
                                  : std::accumulate(data_.weights.begin(), data_.weights.end(), 0.0);
   }
 
-  // Calls visit(X, y, o, w) for consecutive blocks; o are the offsets, w the weights. For successes
-  // of trials y is their share and w includes the trials: the sums for log-odds are the same.
+  // Calls visit(X, y, o, w) for consecutive blocks; o are the offsets, w the weights. For binomial
+  // rows y is the share of successes and w includes the trials: the sums for the log-odds are the
+  // same.
   void for_each_block(const auto& visit) const {
     constexpr Index kBlock = 2048;
     MatrixXd x(kBlock, dimension());

@@ -19,7 +19,7 @@ struct ReferencePosterior {
   Eigen::MatrixXd covariance;         // (N A)^-1: exact for a linear model, Laplace otherwise
   Eigen::MatrixXd curvature;          // A, the Hessian of L at the mode, prior included
   Eigen::MatrixXd noise;              // C, covariance over rows of the gradient at the mode
-  double noise_variance = 0;          // linear: of y; otherwise 0
+  double noise_variance = 0;          // linear: of y given x; otherwise 0
   std::vector<double> feature_shift;  // how the features were standardised: (x - shift) / scale
   std::vector<double> feature_scale;
 
@@ -32,12 +32,12 @@ ReferencePosterior read_reference(const std::string& path);
 
 struct ReferenceModel {
   bool logistic = false;   // or binomial; otherwise linear
-  bool logarithm = false;  // linear: in log y, as all that is said of y below
+  bool logarithm = false;  // linear: the model and its units are of log y
   bool intercept = true;   // a constant 1, the last coefficient
   double prior_precision = 1.0;
   std::vector<double> prior_precisions = {};  // of each feature; empty: the one above for all
   double intercept_precision = 1.0;
-  // Linear: the variance of y given x. Nothing: learned as the average squared residual over the
+  // Linear: the variance of y given x. None: learned as the average squared residual over the
   // posterior, the fixed point sigma^2 = E[RSS(theta)] / N.
   std::optional<double> noise_variance = std::nullopt;
   // Linear: the posterior is that of (y - shift) / scale; noise variances stay those of y.
@@ -45,27 +45,27 @@ struct ReferenceModel {
   double target_scale = 1;
 };
 
-// The same of a file, by the normal equations or by Newton's method. Features enter as
-// (x - shift) / scale; a scale of 0 (a constant column) is taken as 1. O(N D^2) an iteration.
+// The posterior of a file, by the normal equations or by Newton's method. Features enter as (x -
+// shift) / scale; a scale of 0 (a constant column) is taken as 1. O(N D^2) an iteration.
 ReferencePosterior exact_posterior(const Dataset& data, const ReferenceModel& model,
                                    const std::vector<double>& shift,
                                    const std::vector<double>& scale);
 
-// KL(q || p) of two Gaussians, by Cholesky; infinity when a covariance is not positive definite or
-// anything is not finite.
+// KL(q || p) of two Gaussians, by Cholesky; infinity when a covariance is not positive definite, or
+// a covariance or the mean of q is not finite.
 double gaussian_kl(const Eigen::VectorXd& mean_q, const Eigen::MatrixXd& covariance_q,
                    const Eigen::VectorXd& mean_p, const Eigen::MatrixXd& covariance_p);
 
 // The stationary covariance of theta <- theta - H (g + e), g the gradient on a minibatch whose
 // noise has covariance `noise_per_step` (C / S), e injected with covariance `injected`:
-// Sigma = (I - H A) Sigma (I - H A)^T + H (C/S + E) H^T, by doubling. Nothing when the recursion
-// does not settle.
+// Sigma = (I - H A) Sigma (I - H A)^T + H (C/S + E) H^T, by doubling. None when the recursion does
+// not converge.
 std::optional<Eigen::MatrixXd> stationary_covariance(const Eigen::MatrixXd& preconditioner,
                                                      const Eigen::MatrixXd& curvature,
                                                      const Eigen::MatrixXd& noise_per_step,
                                                      const Eigen::MatrixXd& injected);
 
-// KL of that law, centred on the mode, against the posterior; infinity when there is none.
+// KL of that law, centred on the mode, from the posterior; infinity when there is none.
 double stationary_kl(const ReferencePosterior& reference, const Eigen::MatrixXd& preconditioner,
                      double minibatch_size, const Eigen::MatrixXd& injected);
 

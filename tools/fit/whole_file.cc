@@ -61,7 +61,8 @@ void run_until(Engine& engine, std::uint64_t steps,
       throw RunError(fmt::format("the learner rests after {} of {} steps", done, steps));
     }
   }
-  // The newest snapshot may be some milliseconds old: without this the answer depends on the clock.
+  // Publishes the last step: the newest snapshot may be some milliseconds old, and the answer would
+  // depend on the clock.
   (void)engine.poll(0);
 }
 

@@ -1,5 +1,5 @@
-// An engine over a whole file, all rows before the first step: what `windhover fit` and the
-// experiments run.
+// Runs an engine over a whole file, all rows before the first step, for `windhover fit` and the
+// experiments.
 #ifndef WINDHOVER_TOOLS_FIT_WHOLE_FILE_H_
 #define WINDHOVER_TOOLS_FIT_WHOLE_FILE_H_
 
@@ -11,15 +11,16 @@
 
 namespace windhover {
 
-// Room for all rows of `data` before the learner runs at all, and a replay ratio without a target.
+// Gives room for all rows of `data` before the learner runs, and sets no target for the replay
+// ratio.
 void expect_all(EngineConfig& config, const Dataset& data);
 
 // Observes every row. UserError names the first row that is refused.
 void observe_all(Engine& engine, const Dataset& data);
 
-// Polls until the chains have taken `steps` together since the engine's creation; `tell` hears now
-// and then how many that are. RunError when the learner rests before that. What is then served is
-// of the last step.
+// Polls until all chains together have taken `steps` since the engine's creation, then publishes
+// the last step. `tell` is called now and then with the number of steps done. RunError when the
+// learner rests before that.
 void run_until(Engine& engine, std::uint64_t steps,
                const std::function<void(std::uint64_t)>& tell = {});
 
