@@ -27,7 +27,8 @@ constexpr std::size_t kFewestScored = 50;
 constexpr std::uint32_t kMostFeatures = 200;
 constexpr std::uint64_t kSeed = 1;
 constexpr double kWorthWhile = 0.02;  // nats a row
-// Rows in random order are alike, so that chunks may be large; those of a file may have a trend.
+// How much each chunk grows: rows in random order are alike, so that chunks may be large; those of
+// a file may have a trend.
 constexpr double kGrowth = 0.5;
 constexpr double kGrowthInOrder = 0.25;
 
@@ -86,7 +87,7 @@ class Scores {
     Lead lead;
     double bias = 0;
   };
-  // Nothing: a model cannot be scored on these rows, as where a number is too large for it.
+  // None where a model cannot be scored on these rows, as where a number is too large for it.
   std::optional<Compared> compare(std::string_view model) {
     if (plain_.scores.empty()) plain_ = of(kPlain);
     const RowScores rival = of(model);
@@ -108,19 +109,19 @@ class Scores {
   const Dataset& data_;
   const bool whole_;
   const double growth_;
-  RowScores plain_;  // once for all rivals
+  RowScores plain_;  // computed once for all rivals
 };
 
 struct Tried {
   std::string_view model;
-  Lead lead;        // on linear, in random order
+  Lead lead;        // over linear, in random order
   double bias = 0;  // likewise
   bool behind_in_order = false;
 
   bool wins() const { return lead.is_clear() && bias == 0 && !behind_in_order; }
 };
 
-// The best of those that win, or else the best.
+// The rival with the largest lead among those that win, or if none wins among all.
 std::optional<Tried> best_rival(const std::vector<std::string_view>& rivals, const Dataset& data,
                                 bool whole) {
   const Dataset random_order = shuffled(data);
@@ -156,7 +157,7 @@ MeanAndError mean_of(std::span<const double> values) {
   return of;
 }
 
-// What was found, to go on with.
+// What was found, as the second half of a sentence.
 std::string finding(const Tried& tried) {
   const double lead = tried.lead.mean;
   const std::string rows = fmt::format("{} predicted {} rows", tried.model, tried.lead.rows);

@@ -1,4 +1,4 @@
-// What an evaluation says to people.
+// The result of evaluate() as text.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ std::string describe_evaluation(const ordered_json& result) {
     const double share = real(of["coverage"][interval][which]);
     return std::isnan(share) ? std::string("-") : fmt::format("{:.1f} %", 100 * share);
   };
-  // What probabilities were worth, where that is known.
+  // What the probabilities were worth, where that was recorded.
   const auto worth_of = [&](const ordered_json& of) {
     if (!of.contains("held")) return std::string();
     return fmt::format("; 90 % held: {:.1f} %, calibration error {:.4f}", 100 * real(of["held"]),

@@ -78,9 +78,9 @@ ordered_json evaluate(const EvaluateOptions& given) {
     throw UserError(fmt::format("--chunk {} is not allowed: 1 to {}", options.chunk, kMostChunk));
   }
   options.data.model = options.model;
-  std::string target_note;  // what the file's target seems to be
+  std::string target_note;  // what kind of value the target seems to be
   const auto found_out = [&] {
-    // Other uses of surprising rows are of some models only.
+    // Other uses of surprising rows belong to some models only, so no model is chosen then.
     const bool open = options.engine.surprising_rows == SurprisingRows::kKeep;
     Inspection inspection =
         open ? inspect_and_choose(options.path, options.data) : inspect(options.path, options.data);
@@ -90,7 +90,7 @@ ordered_json evaluate(const EvaluateOptions& given) {
   const Schema schema = options.schema ? Schema::from_file(*options.schema) : found_out();
   check_model(schema.target_rule(), options.model, schema.target(), schema.parts().path);
   if (options.model.empty()) options.model = schema.target_rule().default_model();
-  // The configuration is checked before the file is held, as far as it goes without its targets.
+  // Checks the configuration before the file is loaded, as far as that goes without its targets.
   value_or_throw(check(engine_config(options, schema, ModelConfig().classes)));
   const Dataset data = load_stream(options.path, schema);
   const EngineConfig config =
@@ -115,7 +115,7 @@ ordered_json evaluate(const EvaluateOptions& given) {
     chunks.push_back(stream.learn(row, end, said));
     warm_up.add(row, end, stream.warming_up());
     row = end;
-    // A part ends with the chunk in which a tenth of the stream is full.
+    // A part ends with the chunk that completes a tenth of the stream.
     if (row < data.rows() * part / kParts) continue;
     while (row >= data.rows() * part / kParts && part <= kParts) ++part;
     const ScoreMeans now = stream.means();

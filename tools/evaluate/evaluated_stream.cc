@@ -11,9 +11,9 @@
 namespace windhover {
 namespace {
 
-// Where rows leave the posterior all but flat in some direction, chains can take 100,000 rounds to
-// rest after each row. A row grants what nearly all need, and what they do not use is saved for a
-// cold start.
+// Where rows leave the posterior nearly flat in some direction, chains can take 100,000 rounds to
+// rest after each row. A row grants as many as nearly all rows need; rounds that are not used are
+// saved for a cold start.
 constexpr int kRoundsARow = 64;
 constexpr int kMostSaved = 1 << 14;
 
@@ -72,7 +72,7 @@ StreamChunk EvaluatedStream::learn(std::size_t first, std::size_t end, SaidTally
     entry.rows += more;
     entry.held += Tally::between(scored, now).covered[kReportedInterval];
   }
-  // Only rows from before there are units go unscored, and they come first.
+  // Rows go unscored only before the units are known, and these come first.
   for (std::size_t i = end - more; i < end && records_; ++i) {
     record_.add(said_[i - first], data_.targets[i]);
   }
@@ -94,7 +94,7 @@ void EvaluatedStream::rest(std::size_t rows) {
     granted_ -= done;
   } while (done > 0 && granted_ > 0);
   if (done > 0) ++cut_short_;
-  engine_->poll(0);  // serves what there is
+  engine_->poll(0);  // publishes what there is
 }
 
 void EvaluatedStream::put_features(std::size_t first, std::size_t end, ObservationBatch& batch) {
@@ -113,7 +113,7 @@ void EvaluatedStream::put_features(std::size_t first, std::size_t end, Observati
   batch.feature_values = data_.row_ends[end - 1] - begin;
 }
 
-// What rows that are about to arrive are given as probability of 1.
+// Records the probability of 1 that is predicted for each row about to arrive.
 void EvaluatedStream::ask(std::size_t first, std::size_t end) {
   said_.clear();
   PredictiveSummary summary;

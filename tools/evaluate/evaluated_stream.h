@@ -1,4 +1,4 @@
-// The engine that the rows of a file are run through.
+// The engine through which the rows of a file are run.
 #ifndef WINDHOVER_TOOLS_EVALUATE_EVALUATED_STREAM_H_
 #define WINDHOVER_TOOLS_EVALUATE_EVALUATED_STREAM_H_
 
@@ -18,24 +18,24 @@
 
 namespace windhover {
 
-// One engine over the rows. Its clock moves by a millisecond a chunk and stands still meanwhile, so
-// that no row is unscored for want of time, and a run is a function of the file and the options.
-// RunError where the engine fails, UserError for a row that it refuses.
+// One engine over the rows. Its clock advances by a millisecond after each chunk and stands still
+// otherwise, so that no row is unscored for want of time, and a run is a function of the file and
+// the options. RunError where the engine fails, UserError for a row that it refuses.
 class EvaluatedStream {
  public:
-  // `records`: what is said of 0 and 1 is kept, beside the engine's own scores. `most_rounds`: that
-  // the learner works after a chunk.
+  // `records`: probabilities predicted for targets of 0 and 1 are recorded, beside the engine's own
+  // scores. `most_rounds`: of the learner after a chunk.
   EvaluatedStream(const EngineConfig& config, const Dataset& data, bool records,
                   int most_rounds = std::numeric_limits<int>::max());
 
-  // Rows [first, end) arrive together: adds how many were predicted by answers that said what, and
-  // how many of them were held, and says which were scored.
+  // Rows [first, end) arrive together. Adds to `said` how many were predicted by answers of which
+  // status, and how many outcomes their intervals held; returns which rows were scored.
   StreamChunk learn(std::size_t first, std::size_t end, SaidTally& said);
 
-  // Whether the rows that came last were predicted by answers that said so, or by none.
+  // Whether the last chunk was predicted by answers that said `warming_up`, or by none.
   bool warming_up() const { return warming_up_; }
 
-  // Answers by what rows before have taught.
+  // A reader of the posterior that the rows so far have given.
   Reader& reader() { return *reader_; }
 
   bool records() const { return records_; }
@@ -61,7 +61,7 @@ class EvaluatedStream {
   Engine* engine_ = nullptr;
   std::optional<Reader> reader_;
   bool warming_up_ = true;
-  int granted_ = 0;  // rounds
+  int granted_ = 0;  // rounds that may still be used
   std::uint64_t cut_short_ = 0;
   std::vector<std::uint32_t> ends_;  // ends of the rows that arrive, where they are sparse
 };

@@ -1,4 +1,4 @@
-// What rivals of either kind share: y as they see it, their noise, and how they are scored.
+// What the rivals share: targets, noise, and how they are scored.
 #ifndef WINDHOVER_TOOLS_EVALUATE_RIVAL_PARTS_H_
 #define WINDHOVER_TOOLS_EVALUATE_RIVAL_PARTS_H_
 
@@ -13,8 +13,8 @@
 
 namespace windhover {
 
-// y, or its logarithm where the model is of that, in units of its own spread over the whole file,
-// where it is a number.
+// y, or its logarithm for a log-normal model, standardised over the whole file where it is a
+// number.
 class RivalTargets {
  public:
   RivalTargets(const Dataset& data, Response response) : data_(data), response_(response) {
@@ -29,7 +29,7 @@ class RivalTargets {
   }
 
   double at(std::size_t i) const { return (number(i) - mean_) / scale_; }
-  // What the log density of at(i) needs added to become that of y.
+  // What must be added to the log density of at(i) to make it that of y.
   double log_jacobian(std::size_t i) const {
     return -std::log(scale_) - (response_ == Response::kLogNormal ? number(i) : 0.0);
   }
@@ -43,7 +43,7 @@ class RivalTargets {
   double scale_ = 1;
 };
 
-// The noise variance of a number, learned with a memory of so many rows.
+// The noise variance of a number, learned with a memory of `memory` rows.
 class RivalNoise {
  public:
   explicit RivalNoise(double memory) : memory_(memory) {}
@@ -55,12 +55,12 @@ class RivalNoise {
 
  private:
   double memory_;
-  double rows_ = 2;  // worth two rows of the whole spread
+  double rows_ = 2;  // starts as two rows of the whole spread
   double squares_ = 2;
 };
 
-// Mean log score of a rival: all rows of a chunk are scored by what was known before it.
-// `between` is called before each row that comes.
+// The mean log score of a rival: all rows of a chunk are scored by what was known before it.
+// `between` is called before each row that arrives.
 template <class Rival, class Between>
 double mean_rival_score(Rival& rival, std::span<const StreamChunk> chunks, const Between& between) {
   constexpr double kWorst = -1'000;  // as the engine's own scores

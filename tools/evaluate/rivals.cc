@@ -53,10 +53,10 @@ class Filter {
         mean_(VectorXd::Zero(rows_.dimension())),
         noise_(memory) {}
 
-  // Forgets before the next row is predicted, or learned from.
+  // Forgets by one row, before the next row is predicted or learned from.
   void fade() {
     covariance_ /= keep_;
-    // Directions in which no rows come would grow without bound.
+    // Variances of directions in which no rows come would grow without bound.
     for (Index j = 0; j < covariance_.rows(); ++j) {
       if (covariance_(j, j) > kMostVariance) {
         const double shrink = std::sqrt(kMostVariance / covariance_(j, j));
@@ -131,7 +131,7 @@ class Descent {
     const VectorXd& x = rows_.row(i);
     const double y = rows_.target(i);
     const double eta = theta_.dot(x);
-    const double step = rate_ / (1 + rate_ * x.squaredNorm());  // implicit: no rate is too long
+    const double step = rate_ / (1 + rate_ * x.squaredNorm());  // implicit: stable at any rate
     if (number_) noise_.add((y - eta) * (y - eta));
     theta_ += step * (y - (number_ ? eta : 1 / (1 + std::exp(-eta)))) * x;
   }

@@ -1,4 +1,4 @@
-// What an informed user would take instead, on the same rows in the same order.
+// Methods that an informed user would take instead, on the same rows in the same order.
 #ifndef WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
 #define WINDHOVER_TOOLS_EVALUATE_RIVALS_H_
 
@@ -15,7 +15,7 @@ namespace windhover {
 
 struct RivalScore {
   std::string name;
-  std::string setting = {};  // the best of those tried, known only afterwards
+  std::string setting = {};  // the best of those tried, chosen afterwards
   double log_score = 0;      // nats a row
   // ProbabilityRecord's figures, for a target of 0 or 1 and many columns; otherwise NaN.
   double held = std::numeric_limits<double>::quiet_NaN();
@@ -30,12 +30,12 @@ struct StreamChunk {
   std::size_t scored_from = first;
 };
 
-// Means of the log scores over the rows scored, each rival with the setting that turned out best on
-// these very rows. Features are standardised by the whole file, which also favours them. Numbers
-// and 0 or 1 only: of other responses there are none.
+// Mean log scores over the scored rows, each rival with the setting that turned out best on these
+// very rows. Features are standardised by the whole file, which also favours the rivals. Empty
+// unless y is a number or 0 or 1.
 //   - recursive regression with forgetting: the Kalman filter of constant coefficients (numbers),
-//     the extended one (0 or 1), whose old rows fade by a factor of 1 - 1/memory a row;
-//   - SGD at a constant rate, a point and no posterior.
+//   the extended one (0 or 1), whose old rows fade by a factor of 1 - 1/memory a row;
+//   - SGD at a constant rate, without a posterior.
 // `chunks` covers the rows of `data` in their order. Complexity O(rows x columns^2) for each of
 // seven memories.
 std::vector<RivalScore> rival_scores(const Dataset& data, Response response,

@@ -16,9 +16,9 @@ namespace windhover {
 namespace {
 
 constexpr double kWorst = -1'000;  // as the engine's own scores
-// What a row is predicted by is found within the first of the 64 rounds that a row grants. The
-// others are of draws, which these scores do not look at: 10 s in place of 1 s on 2,000 rows of 82
-// columns, for scores that differ by 0.005.
+// The posterior that predicts is found in the first rounds after a chunk. The others only make
+// draws, which these scores do not use: on 2,000 rows of 82 columns all take 10 s instead of 1 s,
+// and scores differ by 0.005.
 constexpr int kMostRounds = 640;
 
 EngineConfig engine_config(std::string_view model, const Dataset& data) {
@@ -27,14 +27,14 @@ EngineConfig engine_config(std::string_view model, const Dataset& data) {
   config.model.features = static_cast<std::uint32_t>(data.columns());
   config.max_frame_rows = static_cast<std::uint32_t>(data.rows());
   config.window_slack = 2 * data.rows();
-  config.score_predictions = true;  // as a stream is run
+  config.score_predictions = true;  // as in a stream
   config.max_readers = 1;
   config.max_query_rows = 1;
   config.horizon = chosen_horizon(config);
   return config;
 }
 
-// What is said of y at a row, and of what is not more than half a unit from it.
+// Scores y at a row: by its density, or for whole numbers by the probability of the unit around y.
 class RowScorer {
  public:
   RowScorer(Reader& reader, const Dataset& data, bool whole)
@@ -49,13 +49,13 @@ class RowScorer {
     return std::max({centre, log_score(row, y - kHalf), log_score(row, y + kHalf)});
   }
 
-  // How far the mean was off for the row that was scored last.
+  // The outcome less the predicted mean, for the row that was scored last.
   double miss(std::size_t row) const { return data_.targets[row] - summary_.mean; }
 
  private:
   static constexpr double kHalf = 0.5;
-  // What a difference of two probabilities tells to six digits. Below it stands the largest density
-  // of the unit around y, which the probability of that is not more than.
+  // A difference of two probabilities above this has six good digits. Below it the largest density
+  // in the unit around y is taken instead, an upper bound of its probability.
   static constexpr double kTold = 1e-10;
 
   double log_score(std::size_t row, double y) {
@@ -68,7 +68,7 @@ class RowScorer {
     Provenance provenance;
     const Status status = reader_.predict(request, {&summary_, 1}, provenance);
     if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
-    return summary_.log_score > kWorst ? summary_.log_score : kWorst;  // NaN, too
+    return summary_.log_score > kWorst ? summary_.log_score : kWorst;  // also for NaN
   }
 
   Reader& reader_;

@@ -1,4 +1,3 @@
-// Stochastic gradient descent over sparse rows: a weight a column, and no posterior.
 #ifndef WINDHOVER_TOOLS_EVALUATE_SPARSE_DESCENT_H_
 #define WINDHOVER_TOOLS_EVALUATE_SPARSE_DESCENT_H_
 
@@ -8,10 +7,10 @@
 
 namespace windhover {
 
-// Stochastic gradient descent in single precision. The step of a row is implicit, along its
-// gradient as far as its own loss wants it (Kulis and Bartlett 2010; Karampatziakis and Langford
-// 2011): exactly for a squared loss, and for a logistic one by its parabola at the row, which goes
-// too far for a row that was all but certain of the other class.
+// Stochastic gradient descent over sparse rows in single precision: one weight for each column, and
+// no posterior. Steps are implicit (Kulis and Bartlett 2010; Karampatziakis and Langford 2011):
+// exactly for a squared loss; for a logistic one by its parabola at the row, which goes too far
+// where the row was predicted with near certainty and wrongly.
 class SparseDescent {
  public:
   enum class Rule : std::uint8_t {
@@ -21,7 +20,7 @@ class SparseDescent {
   };
   enum class Loss : std::uint8_t { kLogistic, kSquared };  // for y = 0 or 1; for a number
 
-  // There is one more column, of ones.
+  // There is one column more, of ones.
   SparseDescent(std::uint32_t columns, Rule rule, Loss loss, double rate);
 
   // x theta.
@@ -34,7 +33,7 @@ class SparseDescent {
  private:
   struct Column {
     float weight = 0;
-    float squares = 0;  // sum over gradients
+    float squares = 0;  // sum of squared gradients
   };
 
   double step_of(const Column& column) const noexcept;

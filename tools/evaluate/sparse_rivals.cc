@@ -19,7 +19,8 @@ constexpr std::uint64_t kBootstrapSeed = 1;
 constexpr int kCopies = 20;
 constexpr double kNoiseMemory = 10'000;
 
-// Copies of one descent, which agree where there is one.
+// Copies of one descent whose predictions are averaged. A single copy learns each row once, several
+// each by bootstrap.
 class Descents {
  public:
   Descents(const Dataset& data, Response response, SparseDescent::Rule rule, double rate,

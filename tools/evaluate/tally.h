@@ -18,26 +18,25 @@ namespace windhover {
 // The 90 % interval among kScoredIntervals.
 inline constexpr std::size_t kReportedInterval = 2;
 
-// Rows predicted by answers that said the same of themselves.
+// Rows whose answers said the same of themselves.
 struct Said {
   std::uint64_t rows = 0;
-  double held = 0;  // within their intervals of 90 %; NaN: nobody knows
+  double held = 0;  // outcomes within their intervals of 90 %; NaN: not known
 };
 
 using SaidTally = std::map<std::string, Said>;
 
-// Sums over the rows that were scored, and over what the answers that predicted them said of
-// themselves.
+// Sums over the scored rows, and counts by what the answers said of themselves.
 struct Tally {
   double rows = 0;
   double log_score = 0;
   double reference = 0;
   std::array<double, kScoredIntervals.size()> covered{};
-  std::array<double, kScoredIntervals.size()> conformal{};  // likewise
+  std::array<double, kScoredIntervals.size()> conformal{};  // of conformal intervals
   double conformal_size = 0;
   SaidTally status;
 
-  // What came between two looks at means over all rows.
+  // The sums of the rows between two states of the means over all rows.
   static Tally between(const ScoreMeans& before, const ScoreMeans& after) {
     Tally t;
     const auto a = static_cast<double>(before.rows);
@@ -84,13 +83,12 @@ struct Tally {
   }
 };
 
-// How long answers were `warming_up`: until the first that was not, and after `due` rows all the
-// same.
+// How long answers were `warming_up`: up to the first that was not, and how many after `due` rows.
 struct WarmUp {
   std::uint64_t due = 0;
-  std::uint64_t first = 0;  // row that was answered otherwise, from 1; 0: none
+  std::uint64_t first = 0;  // the first row with another answer, from 1; 0: none
   std::uint64_t rows = 0;   // after the first `due`
-  std::uint64_t late = 0;   // how many of these were late
+  std::uint64_t late = 0;   // how many of these were answered `warming_up`
 
   // Rows [begin, end), from 0.
   void add(std::uint64_t begin, std::uint64_t end, bool warming_up) {
