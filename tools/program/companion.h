@@ -8,15 +8,15 @@ class App;
 
 namespace windhover {
 
-// Whether it is one of those that add_companions() has added.
+// Whether add_companions() has added this command.
 bool is_companion(const CLI::App& command);
 
-// Lists them in the help of `windhover`.
+// Adds them to the help of `windhover`.
 void add_companions(CLI::App& app);
 
-// If the first argument names one, this process becomes it, with the arguments after that, and the
-// call does not return. The program is looked for where this one lies, then in PATH. RunError: it
-// is in neither.
+// If the first argument names one, this process becomes that program, with the arguments after it,
+// and the call does not return. The program is looked for beside this one, then in PATH. RunError
+// where it cannot be started.
 void start_companion(int argc, char** argv);
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// Completion for shells. Where a value is no word of few, it is taken for a file.
+// Completion scripts for shells. A value that is not one of a few words is completed as a file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,18 +18,18 @@ std::vector<std::string> flags_of(const CLI::Option& option) {
   return flags;
 }
 
-// The text between single quotes of a shell.
+// The text in single quotes for a shell.
 std::string shell_quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-// The program and all below it.
+// Visits the program and all commands below it.
 void walk(const CLI::App& command, const std::function<void(const CLI::App&)>& visit) {
   visit(command);
   for (const CLI::App* below : listed_commands(command)) {
-    if (!is_companion(*below)) walk(*below, visit);  // those complete themselves
+    if (!is_companion(*below)) walk(*below, visit);  // companions have scripts of their own
   }
 }
 
@@ -58,7 +58,7 @@ std::string zsh_option(const CLI::Option& option, const std::string& flag) {
   return shell_quoted(spec);
 }
 
-// What its arguments may be, each by its place, and files.
+// The specifications of the arguments that take one of a few words, by place, and files.
 std::string zsh_arguments(const CLI::App& command) {
   std::string specs;
   std::size_t place = 0;
@@ -73,14 +73,14 @@ std::string zsh_arguments(const CLI::App& command) {
   return specs + " \\\n    '*:file:_files'";
 }
 
-// The program's commands that are programs with completion of their own.
+// The commands of the program that are companions.
 std::vector<const CLI::App*> companions_of(const CLI::App& program) {
   auto commands = listed_commands(program);
   std::erase_if(commands, [](const CLI::App* command) { return !is_companion(*command); });
   return commands;
 }
 
-// The condition of a line for fish: the commands under which it holds.
+// The condition of a line for fish: the words that must be there before it applies.
 std::string fish_condition(const CLI::App& command) {
   std::string seen;
   for (const CLI::App* at = &command; at->get_parent() != nullptr; at = at->get_parent()) {
@@ -108,7 +108,7 @@ std::string fish_commands(const CLI::App& command) {
   return out;
 }
 
-// What a line of fish begins with: for `windhover bench` also as a command of `windhover`.
+// How the lines for fish begin: for `windhover bench` also as a command of `windhover`.
 std::vector<std::string> fish_heads(const CLI::App& command) {
   const CLI::App* program = &command;
   while (program->get_parent() != nullptr) program = program->get_parent();
@@ -235,7 +235,7 @@ std::string zsh_completion(const CLI::App& program) {
     for (const CLI::App* each : below) {
       names += "\n      " +
                shell_quoted(each->get_name() + ":" + zsh_text(each->get_description(), false));
-      // A companion is called by its file's name, which zsh looks for where it found this one.
+      // A companion's function is called by its file's name, which zsh finds beside this one.
       calls += is_companion(*each)
                    ? fmt::format("\n      {0}) (( $+functions[_{1}] )) && _{1} ;;",
                                  each->get_name(), page_name(*each))

@@ -13,7 +13,7 @@
 namespace windhover {
 namespace {
 
-// A footer is these parts, each of them at most once.
+// The footer of a command consists of these parts, each at most once.
 constexpr std::string_view kExitCodes = "Exit codes: ";
 constexpr std::string_view kExamples = "Examples:";
 constexpr std::string_view kCommand = "  ";
@@ -26,8 +26,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// The text in roff: no escape, no request at the beginning of a line, and hyphens that can be
-// copied.
+// The text in roff: without escapes and requests, and with hyphens that can be copied.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -54,7 +53,7 @@ std::string flags_text(const CLI::Option& option) {
   for (const std::string& name : option.get_snames()) text += (text.empty() ? "-" : ", -") + name;
   for (const std::string& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
   if (!takes_value(option)) return text;
-  const std::string type = option.get_type_name();  // with what is allowed behind a colon
+  const std::string type = option.get_type_name();  // the allowed words stand behind a colon
   return text + " " + (choices_of(option).empty() ? type.substr(0, type.find(':')) : "VALUE");
 }
 
@@ -62,7 +61,7 @@ std::string description_text(const CLI::Option& option) {
   std::string text = option.get_description();
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : ". ") + more; };
   std::string words;
-  bool told = true;  // what each word means, by the description
+  bool told = true;  // the description names every word
   for (const std::string& word : choices_of(option)) {
     words += (words.empty() ? "" : ", ") + word;
     told = told && text.find(word) != std::string::npos;
@@ -71,7 +70,7 @@ std::string description_text(const CLI::Option& option) {
   if (takes_value(option) && !option.get_default_str().empty()) {
     add("Without it: " + option.get_default_str());
   }
-  // The synopsis says it of an argument.
+  // For an argument the synopsis says it.
   if (option.get_required() && option.nonpositional()) add("Required");
   if (!option.get_envname().empty()) add("From the environment: " + option.get_envname());
   return text;
@@ -87,7 +86,7 @@ std::string synopsis(const CLI::App& command) {
   return line + "\n";
 }
 
-// A paragraph with a tag; a line of the description stays a line.
+// A paragraph with a tag; line breaks of the description stay.
 std::string tagged(char font, const std::string& tag, const std::string& description) {
   std::string text;
   for (const std::string& line : lines_of(description)) {
@@ -248,7 +247,7 @@ void write_manual(const CLI::App& program, const std::string& folder, int sectio
   };
   page(program);
   for (const CLI::App* command : listed_commands(program)) {
-    if (!is_companion(*command)) page(*command);  // those write their own
+    if (!is_companion(*command)) page(*command);  // companions write their own
   }
   const std::string name = page_name(program);
   write(to / "bash-completion" / "completions" / name, bash_completion(program));
@@ -257,7 +256,7 @@ void write_manual(const CLI::App& program, const std::string& folder, int sectio
 }
 
 void add_manual_options(CLI::App& program, int section, const std::string& version) {
-  // What parsing still lacks then is not asked for.
+  // The exception ends the parsing before required options are checked.
   program
       .add_option_function<std::string>("--write-manual",
                                         [&program, section, version](const std::string& folder) {

@@ -1,4 +1,4 @@
-// What main() of every program ends in.
+// What the main() of every program ends in.
 #ifndef WINDHOVER_TOOLS_PROGRAM_RUN_PROGRAM_H_
 #define WINDHOVER_TOOLS_PROGRAM_RUN_PROGRAM_H_
 
@@ -12,8 +12,9 @@
 
 namespace windhover {
 
-// Calls `run` for the exit code. What it throws becomes a line on standard error and the exit code
-// 2 when the request itself is wrong, 1 when something failed.
+// Calls `run` and returns its exit code. An exception becomes a line on standard error and the exit
+// code 2 when the request is wrong (UserError), 1 when something failed; EndWith only gives the
+// exit code.
 template <class Run>
 int run_program(const char* name, Run&& run) {
   try {
@@ -29,7 +30,7 @@ int run_program(const char* name, Run&& run) {
   }
 }
 
-// Parses the arguments and calls what they ask for. 0; 2 when they are wrong, which has been said.
+// Parses the arguments and calls what they ask for. 0, or 2 when they are wrong, after saying so.
 // UserError for a word that names nothing, even where another is missing too.
 inline int run_parsed(CLI::App& app, int argc, char** argv) {
   try {

@@ -5,8 +5,8 @@
 
 namespace windhover {
 
-// "KIND: TEXT" on standard error. What the text has from a file or a server commands no terminal:
-// its control characters are shown, but for the ends of lines.
+// Prints "KIND: TEXT" on standard error. Control characters of the text, which may come from a file
+// or a server, are shown and not sent to the terminal, except for ends of lines.
 void say(std::string_view kind, std::string_view text);
 
 }  // namespace windhover

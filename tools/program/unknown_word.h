@@ -1,4 +1,4 @@
-// Words of a command line that name nothing.
+// Words on a command line that name nothing.
 #ifndef WINDHOVER_TOOLS_PROGRAM_UNKNOWN_WORD_H_
 #define WINDHOVER_TOOLS_PROGRAM_UNKNOWN_WORD_H_
 
@@ -10,8 +10,8 @@ class App;
 
 namespace windhover {
 
-// The sentence, after parsing, that refuses the first word that was left over, a command, an option
-// or an argument too many, with those that it may have been meant to be. Empty where none was.
+// After parsing, the sentence that refuses the first word left over (a command, an option, or one
+// argument too many), with those that may have been meant. Empty where no word was left over.
 std::string unknown_word_text(const CLI::App& app);
 
 }  // namespace windhover
