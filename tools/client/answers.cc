@@ -111,7 +111,7 @@ std::string class_name(const AnswerForm& form, std::size_t number) {
                                           : std::to_string(number);
 }
 
-// Empty: there is none.
+// The conformal set or interval, after a line feed; empty where there is none.
 std::string conformal_text(const PredictiveSummary& s, const AnswerForm& form) {
   const double level = 100 * form.request.interval_probability;
   if (s.conformal_set != 0) {
@@ -201,7 +201,7 @@ ordered_json to_json(const PredictiveSummary& s, const AnswerForm& form) {
 
 namespace {
 
-// What was asked for beside the prediction.
+// The parts that were asked for beside the prediction.
 std::string describe_extras(const PredictiveSummary& s, const PredictRequest& request,
                             v1::ModelKind model) {
   std::string out;

@@ -14,24 +14,26 @@
 
 namespace windhover {
 
-// Connects or throws RunError with the client's sentence.
+// Connects. UserError for an address or options that cannot be right, RunError with the client's
+// sentence otherwise.
 void connect_or_throw(Client& client, const std::string& address,
                       const ClientOptions& options = {});
 // Throws RunError with the client's sentence when `status` is not kOk.
 void check_reply(const Client& client, Status status, const char* doing);
 
-// A schema must describe the rows of the server's model: number of features, dense or sparse and,
-// when the server was given a schema too, the same names and encodings. UserError otherwise.
+// UserError unless the schema describes the rows of the server's model: number of features, dense
+// or sparse, offset, weight, trials, and, where the server was given a schema too, names and
+// encodings.
 void check_schema(const Client& client, const Schema& schema);
 
-// The model that the client speaks of stands still, by `windhover model pause`. False where the
-// server does not say.
+// Whether the model that the client is connected to is paused (`windhover model pause`). False
+// where the server does not say.
 bool is_paused(Client& client);
 
 nlohmann::ordered_json to_json(const Provenance& provenance);
 nlohmann::ordered_json to_json(const ParameterSummary& summary);
 
-// What an answer is about: the question says which of the optional parts were asked for.
+// What the fields of an answer mean: the request says which optional parts were asked for.
 struct AnswerForm {
   const PredictRequest& request;
   v1::ModelKind model;
@@ -40,7 +42,7 @@ struct AnswerForm {
 
 nlohmann::ordered_json to_json(const PredictiveSummary& summary, const AnswerForm& form);
 
-// Why the status is not ok, with the number that says so; empty when it is.
+// Why the status is not ok, with the number behind that; empty when it is ok.
 std::string reason_text(const Provenance& provenance);
 // One line: "ok: 250000 rows seen, ...".
 std::string describe(const Provenance& provenance);
@@ -50,7 +52,8 @@ inline constexpr std::string_view kChainsLegend =
     "ess: how many independent draws the chains' own are worth; r_hat: how far the chains agree; "
     "what chance makes of it stands further up, and the 1.01 that others ask for is for long "
     "chains";
-// One line an x: the probability or value with its interval.
+// The probability or value at one x with its interval, and what else was asked for; a line, or
+// several.
 std::string describe(const PredictiveSummary& summary, const AnswerForm& form);
 
 // Nanoseconds, readable: "23.4 us".

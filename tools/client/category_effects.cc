@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Takes the group's own reference from "FIELD=CATEGORY", the name of one of its columns.
+// Sets the reference of the group that has the column named `text`, "FIELD=CATEGORY".
 void set_reference(const Schema& schema, std::vector<CategoryGroup>& groups,
                    const std::string& text) {
   std::vector<std::string> names;
@@ -41,7 +41,7 @@ void set_reference(const Schema& schema, std::vector<CategoryGroup>& groups,
                   text, schema.parts().path, did_you_mean(text, names)));
 }
 
-// The rule that a factor of an interaction is, where it is a field of categories alone.
+// The rule of a factor of an interaction that is a field of categories alone; otherwise none.
 std::optional<std::size_t> category_of(const Schema& schema,
                                        const std::vector<std::size_t>& factor) {
   const bool is = factor.size() == 1 &&
@@ -50,8 +50,8 @@ std::optional<std::size_t> category_of(const Schema& schema,
   return is ? std::optional(factor[0]) : std::nullopt;
 }
 
-// The products of an interaction that rows of each place of a field have, where all of its other
-// factors are categories; with numbers they are 0 at the mean.
+// Adds the products of an interaction that a row of each place of a field has, where all other
+// factors are categories. Products with numbers are 0 at the mean, and are left out.
 void add_products(const Schema& schema, std::size_t interaction, std::size_t rule,
                   CategoryGroup& group) {
   const auto factors = factors_of(schema.rules(), interaction);

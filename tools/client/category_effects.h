@@ -1,6 +1,6 @@
-// What a field's categories do beside one another. Each has a column, and where every row has one
-// of them only their differences are known, so that the parameter of each by itself is as wide as
-// its prior; here each is told above the average of its field's, or above one of them.
+// Effects of the categories of a field in relation to one another. Each category has a column.
+// Where every row has one of them only differences are known, and the parameter of each alone is as
+// wide as its prior; so each is given above the average of its field, or above one category.
 #ifndef WINDHOVER_TOOLS_CLIENT_CATEGORY_EFFECTS_H_
 #define WINDHOVER_TOOLS_CLIENT_CATEGORY_EFFECTS_H_
 
@@ -19,36 +19,36 @@
 
 namespace windhover {
 
-// The columns of one field's categories, those listed first, then those for others and for rows
-// without a value.
+// The columns of the categories of one field: those listed first, then those for other categories
+// and for rows without a value.
 struct CategoryGroup {
-  using Weights = std::vector<std::pair<std::size_t, double>>;  // of columns; one may stand twice
+  using Weights = std::vector<std::pair<std::size_t, double>>;  // columns may repeat
 
   std::string field;
   std::size_t first = 0;
   std::size_t listed = 0;
   std::size_t columns = 0;
-  std::string above;  // what is taken off each, for display
+  std::string above;  // the name of the reference, for display
   std::optional<std::size_t>
       against;  // that place in the group; nothing: the average of those listed
-  // For each place, what its rows have beside its own column: products with the categories of other
-  // fields, each an average of those listed. Empty: the field is crossed with none.
+  // For each place, the products with categories of other fields that its rows have beside their
+  // own column, each averaged over those listed. Empty: the field is in no such interaction.
   std::vector<Weights> crossed = {};
 
-  // What an effect is taken against, as weights of the columns, which sum to 1.
+  // The weight of a column in the reference; they sum to 1.
   double weight(std::size_t place) const {
     if (against) return place == *against ? 1.0 : 0.0;
     return place < listed ? 1.0 / static_cast<double>(listed) : 0.0;
   }
-  // What a row of that place has, `times` as much of it.
+  // Appends the columns of a row of that place, with weights multiplied by `times`.
   void append(std::size_t place, double times, Weights& to) const;
-  // What a row of that place has less what the reference has.
+  // The columns of a row of that place minus those of the reference.
   Weights contrast(std::size_t place) const;
 };
 
-// The fields with at least two columns of categories. `against`: "FIELD=CATEGORY" texts, a field's
-// own reference each; UserError for one that no group has, and for two of one field. A category
-// that alone is listed is its field's reference.
+// The fields with at least two columns of categories. `against`: a text "FIELD=CATEGORY" for each
+// field that has a reference of its own. UserError for a text that no group has, and for two of one
+// field. The only listed category of a field is its reference.
 std::vector<CategoryGroup> category_groups(const Schema& schema,
                                            const std::vector<std::string>& against = {});
 
@@ -59,26 +59,27 @@ struct CategoryEffect {
   double sd = 0;
 };
 
-// Answers to dense rows of `base.size()` features each, one after the other.
+// Answers dense rows of `base.size()` features each, one after the other.
 using AskRows = std::function<std::vector<PredictiveSummary>(std::span<const double>)>;
 
 // Effects in a model with one linear predictor: exact, by the second difference of its variance
-// along the contrast, c'Pc = (v(b + c) + v(b - c)) / 2 - v(b) with b the row of an average category
-// of each group and `base` elsewhere. Asks for up to `most_rows` >= 3 at a time, 2 a category and
-// one more, and numbers of one effect come from one answer.
+// along the contrast, c'Pc = (v(b + c) + v(b - c)) / 2 - v(b), where b is the row of the reference
+// in each group and `base` elsewhere. Asks for at most `most_rows` >= 3 rows at a time, two for
+// each effect and one more, so that all numbers of an effect come from one answer.
 std::vector<CategoryEffect> exact_category_effects(const std::vector<CategoryGroup>& groups,
                                                    std::span<const double> base,
                                                    std::size_t most_rows, const AskRows& ask);
 
-// Effects from `means` with blocks of `stride` parameters each, and their spread in the draws, one
-// draw after the other: known to within 1 / sqrt(2 draws).
+// Effects from `means`, in blocks of `stride` parameters, and their sd over the draws, which lie
+// one after the other: its relative error is 1 / sqrt(2 draws).
 std::vector<CategoryEffect> drawn_category_effects(const std::vector<CategoryGroup>& groups,
                                                    std::size_t stride,
                                                    std::span<const double> means,
                                                    std::span<const double> draws);
 
-// Effects of a server's model whose parameters have the means, in blocks of `stride`; exact where
-// the model is dense and has one linear predictor. `draws` says from how many they are, 0: exact.
+// Effects in a server's model whose parameters have the means, in blocks of `stride`: exact where
+// the model is dense and has one linear predictor and a request holds three rows, otherwise from
+// draws. `draws`: how many; 0: exact.
 std::vector<CategoryEffect> served_category_effects(Client& client,
                                                     const std::vector<CategoryGroup>& groups,
                                                     std::size_t stride,
@@ -89,7 +90,7 @@ std::vector<CategoryEffect> served_category_effects(Client& client,
 nlohmann::ordered_json to_json(const std::vector<CategoryGroup>& groups,
                                const std::vector<CategoryEffect>& effects,
                                const std::vector<std::string>& names, std::uint32_t draws);
-// The effects as a table, and how to read it; empty where there are none.
+// The effects as a table with a legend; empty where there are none.
 std::string category_effects_table(const nlohmann::ordered_json& effects);
 
 }  // namespace windhover

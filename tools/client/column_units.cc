@@ -59,7 +59,7 @@ bool ColumnUnits::convert(Client& client, std::span<ParameterSummary> summaries,
       s.mcse_mean *= sd / s.sd;
       s.sd = sd;
       s.sd_robust = std::numeric_limits<double>::quiet_NaN();
-      // The parameters before it are converted already, and so are their priors.
+      // The parameters before it and their priors are converted already.
       double prior_variance = 1 / s.prior_precision;
       for (std::size_t k = 0; k < features_; ++k) {
         prior_variance += shift_[k] * shift_[k] / summaries[i - features_ + k].prior_precision;
@@ -74,7 +74,8 @@ bool ColumnUnits::convert(Client& client, std::span<ParameterSummary> summaries,
   return true;
 }
 
-// The server knows the sd of one linear predictor; with several it is estimated from the draws.
+// The server answers with the sd of one linear predictor; with several it is estimated from the
+// draws.
 bool ColumnUnits::intercept_sds(Client& client, const Provenance& provenance,
                                 std::vector<double>& sds) const {
   sds.assign(blocks_, 0.0);

@@ -11,26 +11,28 @@
 
 namespace windhover {
 
-// A server knows features as they are sent: (value - shift) / scale. Here a number's parameter is
-// for one unit of its column, and the intercept is the linear predictor where all numbers are 0, as
-// `windhover fit` has them. Several classes have a block of parameters each.
+// A server knows features as they are sent: (value - shift) / scale. This converts the parameter of
+// a number to one unit of its column, and the intercept to the linear predictor where all numbers
+// are 0, as `windhover fit` shows them. With several classes there is a block of parameters for
+// each.
 class ColumnUnits {
  public:
-  // `blocks` of as many parameters each as the schema has features, and one with `intercept`.
+  // `blocks` blocks, each of a parameter for each feature of the schema, and one more with
+  // `intercept`.
   ColumnUnits(const Schema& schema, std::size_t blocks, bool intercept);
 
-  // What one standard deviation of parameter i's column is, as the schema has it; 1 of a category's
-  // and of an intercept.
+  // The standard deviation of the column of parameter i, as the schema has it; 1 for a category and
+  // for an intercept.
   double scale(std::size_t i) const { return i % stride_ < features_ ? scale_[i % stride_] : 1.0; }
   bool is_intercept(std::size_t i) const { return i % stride_ == features_; }
 
   // Converts one draw of all parameters.
   void convert(std::span<double> theta) const;
 
-  // Converts the summaries that `client` gave with `provenance`; asks it how sure it is of the
-  // intercepts. False when it has another posterior by now: then all are to be asked for again. ess
-  // and r_hat of an intercept stay those where the numbers are at their shift; its sd_robust is not
-  // known, NaN.
+  // Converts summaries that `client` received with `provenance`; asks the server for the sd of the
+  // intercepts. Returns false when the server has another posterior by now: ask for all again. ess
+  // and r_hat of an intercept stay those at the shift of the numbers; its sd_robust becomes NaN,
+  // because it is not known.
   bool convert(Client& client, std::span<ParameterSummary> summaries,
                const Provenance& provenance) const;
 

@@ -78,8 +78,8 @@ class Variances {
   std::vector<PredictiveSummary> summaries_;
 };
 
-// x^T P x with x = (features, 1): at 0 it is P_00, at +-e_i it is P_ii +- 2 P_i0 + P_00, and at
-// e_i + e_j what is left over is 2 P_ij.
+// x^T P x with x = (features, 1): at 0 it is P_00, at +-e_i it is P_ii +- 2 P_i0 + P_00; the rest
+// at e_i + e_j gives 2 P_ij.
 Eigen::MatrixXd covariance_from(const std::vector<double>& q, Index features, bool intercept) {
   const Index d = features + (intercept ? 1 : 0);
   Eigen::MatrixXd p = Eigen::MatrixXd::Zero(d, d);
@@ -122,7 +122,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Whether a learner rests: one that does publishes nothing, and one that does not, at intervals.
+// Whether a learner rests: one that rests publishes nothing, one that works does so at intervals.
 class Rest {
  public:
   // `now`, in seconds, is when the newest snapshot was asked for.
@@ -143,7 +143,7 @@ class Rest {
 
   std::uint64_t snapshot_ = 0;
   double made_ = 0;
-  double interval_ = 0;  // the longest seen
+  double interval_ = 0;  // the longest between two snapshots
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A served posterior against the exact one of the rows it stands on.
+// Compares a served posterior with the exact one of the rows that it stands on.
 #ifndef WINDHOVER_TOOLS_CLIENT_COMPARE_H_
 #define WINDHOVER_TOOLS_CLIENT_COMPARE_H_
 
@@ -12,8 +12,8 @@
 
 namespace windhover {
 
-// The Gaussian that a server answers from. The covariance is found by asking for the sd of linear
-// predictors, which are quadratic forms of it: about dimension^2 / 2 rows of questions.
+// The Gaussian that a server answers from. Its covariance is found by asking for the sd of linear
+// predictors, which are quadratic forms in it: about dimension^2 / 2 rows.
 struct ServedPosterior {
   Eigen::VectorXd mean;
   Eigen::VectorXd mode;
@@ -22,11 +22,12 @@ struct ServedPosterior {
 };
 
 // Waits until the posterior rests: no new snapshot for half a second, and for twice the longest
-// time between two that was seen while waiting. RunError when it does not within
-// `patience_seconds`. The model's features must not be standardised by the server.
+// time between two snapshots seen while waiting. RunError when it does not rest within
+// `patience_seconds`. REQUIRES: the model has one linear predictor and its features are not
+// standardised by the server.
 ServedPosterior fetch_posterior(Client& client, double patience_seconds);
 
-// Rows `first` to `last` of a file (those the schema passes over not counted), encoded, dense.
+// Rows [first, last) of a file, encoded, dense. Rows that the schema skips are not counted.
 Dataset encoded_rows(const std::string& path, const Schema& schema, std::uint64_t first,
                      std::uint64_t last);
 

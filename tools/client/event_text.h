@@ -1,4 +1,4 @@
-// What has happened to a model, for people and as JSON.
+// Events of a model, as text and as JSON.
 #ifndef WINDHOVER_TOOLS_CLIENT_EVENT_TEXT_H_
 #define WINDHOVER_TOOLS_CLIENT_EVENT_TEXT_H_
 
@@ -9,9 +9,9 @@
 
 namespace windhover {
 
-// A line: when, in UTC, at which row, what.
+// One line: the time in UTC, the row, what happened.
 std::string event_line(const Event& event);
-// What does not apply to its kind is left out.
+// Fields that do not apply to the kind of event are left out.
 nlohmann::ordered_json to_json(const Event& event);
 
 }  // namespace windhover

@@ -8,7 +8,7 @@
 namespace windhover {
 namespace {
 
-// A certain prediction that fails would make the mean infinite for good.
+// Bounded, because a certain prediction that fails would make the mean infinite.
 double log_of(double probability) { return std::log(std::max(probability, 1e-12)); }
 
 double share(double sum, std::uint64_t count) {

@@ -8,19 +8,19 @@
 
 namespace windhover {
 
-// Keeps score of predicted probabilities against what then happened, each predicted before its
-// outcome was known to the model; and against the base rate of the outcomes so far, with the same
-// memory as the model has (the last `memory` outcomes, exponentially weighted).
+// Scores predicted probabilities, each made before its outcome was known to the model, and beside
+// them the base rate of the outcomes so far, which forgets exponentially with a memory of `memory`
+// outcomes.
 class Prequential {
  public:
   static constexpr std::size_t kBins = 10;
 
   explicit Prequential(double memory) : memory_(memory) {}
 
-  // `probability` that the outcome is true. O(1).
+  // Scores one prediction; `probability` is that of a true outcome. O(1).
   void add(double probability, bool outcome);
 
-  // An outcome that was not predicted still counts towards the base rate.
+  // Counts an outcome, predicted or not, into the base rate.
   void observe(bool outcome);
 
   std::uint64_t count() const { return count_; }
@@ -31,9 +31,9 @@ class Prequential {
   // Mean distance between predicted and observed shares over the bins, weighted by their counts.
   double calibration_error() const;
 
-  // Fields as above, and `bins`: {from, to, count, predicted, observed}.
+  // The fields above, and `bins`: {from, to, count, predicted, observed}.
   nlohmann::ordered_json to_json() const;
-  // The reliability table for people.
+  // The reliability table as text.
   std::string table() const;
 
  private:

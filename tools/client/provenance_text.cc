@@ -1,4 +1,4 @@
-// What an answer stands on, in a sentence: how many rows, which draws, and why it is not ok.
+// What an answer stands on as a sentence: how many rows, which draws, and why it is not ok.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -27,7 +27,7 @@ std::string rows_of(const Provenance& p) {
   return fmt::format("the last {}", p.n_eff);
 }
 
-// Says how the chains compare; nothing where they have not been compared yet.
+// How far the chains agree; empty where they have not been compared yet.
 std::string chains_text(const Provenance& p) {
   if (!(p.r_hat > 0)) return "";
   const std::string chance = std::isinf(p.r_hat_chance) ? std::string(": too few draws to compare")

@@ -18,10 +18,10 @@ namespace {
 using nlohmann::ordered_json;
 
 std::string number_text(const ordered_json& value) {
-  return value.is_number() ? value.dump() : "";  // what is no finite number is null in JSON
+  return value.is_number() ? value.dump() : "";  // numbers that are not finite are null in JSON
 }
 
-// The classes of a set by name, in one cell, with | between them.
+// The names of the classes in a set, in one cell, with | between them.
 std::string set_text(const ordered_json& set, const std::vector<std::string>& class_names) {
   std::string text;
   for (const auto& member : set) {
@@ -32,8 +32,8 @@ std::string set_text(const ordered_json& set, const std::vector<std::string>& cl
   return text;
 }
 
-// Calls visit(name, text) for each number of an answer: those of a list get its place or, where it
-// says what each is for, that; those of classes the name of the class.
+// Calls visit(name, text) for each number of an answer. In a list the name ends with what the
+// number is for where the list says so, otherwise with the class or the place.
 void for_each_number(const ordered_json& answer, const std::vector<std::string>& class_names,
                      const auto& visit) {
   for (const auto& [key, value] : answer.items()) {
@@ -70,7 +70,7 @@ class Answerer {
         separator_(schema.table_options().separator),
         request_(file.wanted),
         most_rows_(rows_of_a_request(client.welcome())) {
-    // What compares the rows of one request says nothing about a file of them.
+    // Parts that compare the rows of one request say nothing about a file of questions.
     request_.rows = 1;
     request_.outcomes = {};
     if (form_.model == v1::MODEL_KIND_LOGISTIC || client.welcome().classes() > 0)
@@ -91,7 +91,7 @@ class Answerer {
   }
 
  private:
-  // As many rows as the server answers at a time and a frame holds.
+  // As many rows as the server answers at a time and as fit into a frame.
   std::size_t rows_of_a_request(const v1::Welcome& welcome) const {
     const std::size_t numbers = request_.quantile_probabilities.size() + request_.thresholds.size();
     const std::size_t besides = 256 + 8 * numbers;
@@ -126,7 +126,7 @@ class Answerer {
     }
   }
 
-  // A value is said once, and of a file full of them the first ones.
+  // Notes each value once, and at most the first 20.
   void note_unlisted(const EncodedRow& row) {
     constexpr std::size_t kMostNotes = 20;
     if (row.unlisted.empty()) return;
@@ -140,7 +140,7 @@ class Answerer {
     }
   }
 
-  // Answers that the file has from an earlier run are replaced.
+  // Columns with the names of answers, from an earlier run, are replaced.
   void write_header() {
     std::vector<std::string> answers;
     PredictiveSummary shape;
@@ -170,7 +170,7 @@ class Answerer {
     rows_.put_into(request);
     Status status = client_.predict(request, summaries_, report_.provenance);
     const bool gone = status == Status::kClosed || status == Status::kTimeout;
-    if (gone && ok(client_.reconnect())) {  // a server lets silent peers go
+    if (gone && ok(client_.reconnect())) {  // a server closes silent connections
       check_schema(client_, schema_);
       status = client_.predict(request, summaries_, report_.provenance);
     }
@@ -201,15 +201,15 @@ class Answerer {
   Table table_;
   RowEncoder encoder_;
   char separator_;
-  PredictRequest request_;  // as for one row
+  PredictRequest request_;  // without rows, as for one row
   AnswerForm form_{request_, client_.welcome().model()};
   std::size_t most_rows_;
-  std::vector<std::size_t> kept_;   // columns of the file that stand beside its answers
+  std::vector<std::size_t> kept_;   // columns of the file that are copied
   QuestionRows rows_;               // read and not yet asked
   std::vector<std::string> cells_;  // the kept cells of each row
   std::vector<PredictiveSummary> summaries_;
   QuestionReport report_;
-  std::set<std::string> notes_;  // "field=value" of those said
+  std::set<std::string> notes_;  // "field=value" of those noted
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A file of questions, answered line by line.
+// A file of questions, answered row by row.
 #ifndef WINDHOVER_TOOLS_CLIENT_QUESTION_FILE_H_
 #define WINDHOVER_TOOLS_CLIENT_QUESTION_FILE_H_
 
@@ -17,12 +17,12 @@ struct QuestionFile {
   std::string path;  // "-": standard input
   // What every question asks for; its rows and outcomes are not used.
   PredictRequest wanted;
-  // A row that cannot be read: its place and what is wrong with it.
+  // Called with the place of a row that cannot be read and what is wrong with it.
   std::function<void(const std::string&)> on_skipped;
-  // A category that the schema does not list and that is answered as any other: field, value and
-  // the line it first stands in.
+  // Called with a category that the schema does not list, which is answered as any other: field,
+  // value, and the line where it appears first.
   std::function<void(const std::string&)> on_unlisted;
-  // Lines of CSV, the header first.
+  // Called with lines of CSV, the header first.
   std::function<void(std::string_view)> on_lines;
 };
 
@@ -33,12 +33,12 @@ struct QuestionReport {
   Provenance provenance;       // of the last answers
 };
 
-// Answers the questions of a CSV file: for each a line with the cells of the file, in its order and
-// with its separator, and behind them the numbers of the answer, named as in JSON with "answer_"
-// before, and its status: in place of columns with these names, which are answers of before. A row
-// that cannot be read gets no line and is said by its line's number. Memory does not grow with the
-// file; of a live pipe a question is answered as soon as none waits behind it. UserError for a file
-// that cannot be read on; RunError when the server is gone.
+// Answers the questions of a CSV file. Each gets a line with the cells of the file, in its order
+// and with its separator, then the numbers of the answer, named as in JSON with "answer_" before,
+// and its status. Columns of the file with these names are left out. A row that cannot be read gets
+// no line; on_skipped is told. Memory does not grow with the file. In a live pipe a question is
+// answered as soon as no other waits behind it. UserError where the file cannot be read on;
+// RunError where the server is gone.
 QuestionReport answer_questions(Client& client, const Schema& schema, const QuestionFile& file);
 
 }  // namespace windhover

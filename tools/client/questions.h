@@ -1,4 +1,4 @@
-// Questions by name, as a server takes them, and what-ifs from the command line.
+// Questions in the form that a server takes, and what-ifs from the command line.
 #ifndef WINDHOVER_TOOLS_CLIENT_QUESTIONS_H_
 #define WINDHOVER_TOOLS_CLIENT_QUESTIONS_H_
 
@@ -14,7 +14,7 @@
 
 namespace windhover {
 
-// The rows of a question in the form the server takes.
+// The rows of one request.
 struct QuestionRows {
   std::size_t rows = 0;
   std::vector<double> features;
@@ -25,7 +25,7 @@ struct QuestionRows {
 
   void add(const EncodedRow& row, const Schema& schema);
   void clear();
-  // Refers to this.
+  // The request then refers to this object.
   void put_into(PredictRequest& request) const;
 };
 
@@ -34,12 +34,12 @@ struct WhatIf {
   std::string label;  // "origin=ORD, hour=21": the fields that are given several times
 };
 
-// The questions that "NAME=VALUE" texts ask. A field given several times takes each of its values
-// in turn, and several such fields are combined every way, the first one slowest. UserError for
-// another form, for a value given twice, and for more than `most` questions.
+// The questions that texts "NAME=VALUE" ask. A field given several times takes each of its values
+// in turn, and several such fields are combined in every way, the first one varying slowest.
+// UserError for another form, for a value given twice, and for more than `most` questions.
 std::vector<WhatIf> what_ifs(const std::vector<std::string>& set, std::size_t most);
 
-// What to say of a category that the schema does not list, and which one it may have meant.
+// A note about a category that the schema does not list, and which one may have been meant.
 std::string unlisted_text(const Schema& schema, std::string_view field, std::string_view value);
 
 }  // namespace windhover

@@ -46,8 +46,8 @@ bool is_paused(Client& client) {
 
 namespace {
 
-// Whether the schema may be that of a server from before Welcome.schema_fingerprint, which gives
-// one number for all that gives a row its meaning, or of one without a schema, which takes any.
+// Used where Welcome has no schema_fingerprint, because the server is older or has no schema. Its
+// fingerprint then covers all that gives a row its meaning; a server without a schema takes any.
 bool may_be_of(const v1::Welcome& welcome, const Schema& schema) {
   ModelConfig model;
   model.features = welcome.features();

@@ -7,7 +7,7 @@
 namespace windhover {
 namespace {
 
-// A number that is not finite is null, as JSON has no words for it.
+// Null for a number that is not finite, which JSON cannot express.
 nlohmann::ordered_json number(double value) {
   return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
@@ -29,7 +29,7 @@ std::string held_text(const v1::PredictionScore& s) {
 
 std::vector<std::string> score_lines(const v1::StatusResult& status) {
   std::vector<std::string> lines;
-  std::uint64_t shown = 0;  // rows of the memory before
+  std::uint64_t shown = 0;  // rows of the previous line
   for (const v1::PredictionScore& s : status.scores()) {
     if (s.rows() == 0 || s.rows() == shown) continue;
     shown = s.rows();

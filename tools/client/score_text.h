@@ -1,4 +1,4 @@
-// What the predictions of a model were worth, for people and as JSON.
+// What the predictions of a model were worth, as text and as JSON.
 #ifndef WINDHOVER_TOOLS_CLIENT_SCORE_TEXT_H_
 #define WINDHOVER_TOOLS_CLIENT_SCORE_TEXT_H_
 
@@ -10,7 +10,8 @@
 
 namespace windhover {
 
-// A line each memory that has rows of its own; none where nobody scores.
+// A line for each memory that covers other rows than the one before; none where predictions are not
+// scored.
 std::vector<std::string> score_lines(const v1::StatusResult& status);
 nlohmann::ordered_json to_json(const v1::PredictionScore& score);
 

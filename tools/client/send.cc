@@ -27,14 +27,14 @@ using Time = std::chrono::steady_clock::time_point;
 
 Time now() { return std::chrono::steady_clock::now(); }
 
-// Rows on the way before the sender waits: what a reconnection may have to send again is kept in
-// memory, and a server that stalls must not make the sender grow.
+// Rows on the way at which the sender waits. The client keeps them for a reconnection, and a server
+// that stalls must not make the sender grow.
 constexpr std::uint64_t kMaxOutstandingRows = 200'000;
 constexpr std::size_t kRefusalsListed = 10;
 // How long a row of a live pipe waits for others to share its frame.
 constexpr milliseconds kLongestWait{20};
-// A connection on which nothing is sent for longer is used for a question, so that the server does
-// not let it go (its idle_timeout is a minute by default).
+// After so long without sending, a question keeps the connection open: the server closes silent
+// ones (idle_timeout, a minute by default).
 constexpr milliseconds kQuietTime{5'000};
 
 class Sender {
@@ -61,7 +61,7 @@ class Sender {
       try {
         read_and_send();
       } catch (const UserError& error) {
-        bad_row = error.what();  // the rows before it are on their way, and are accounted for
+        bad_row = error.what();  // the rows before it are accounted for first
       }
       if (!link_.reads_again() && !batch_.empty()) hand_over();
       if (!link_.reads_again()) {
@@ -82,7 +82,8 @@ class Sender {
 
  private:
   void read_and_send() {
-    // At a given rate a frame holds a second's rows at most: a server lets silent peers go.
+    // At a given rate a frame holds at most a second's rows, because a server closes silent
+    // connections.
     const double most = static_cast<double>(options_.batch);
     const double paced = options_.rate > 0 ? std::clamp(options_.rate, 1.0, most) : most;
     const auto batch = static_cast<std::uint64_t>(paced);
@@ -122,7 +123,7 @@ class Sender {
     table_ = std::make_unique<Table>(options_.path, schema_.table_options());
   }
 
-  // Waits until the next row of a pipe has come. What was read before goes out meanwhile.
+  // Waits until the next row of a pipe has come, and sends what was read before.
   void await_row() {
     if (!batch_.empty()) {
       if (table_->ready_by(batch_began_ + kLongestWait)) return;
@@ -145,7 +146,7 @@ class Sender {
     }
   }
 
-  // What looks like a mistake though every row is accounted for.
+  // Notes what looks like a mistake although every row is accounted for.
   void remark() {
     const ObserveTotals& t = report_.totals;
     if (t.sent > 0 && t.duplicate == t.sent && link_.reconnections() == 0) {
@@ -162,12 +163,12 @@ class Sender {
 
   void hand_over() {
     wait_for_pace();
-    // A server that went while nothing was on its way has taken nothing with it.
+    // Notices a server that went while nothing was on its way: no row is lost with it.
     if (client_.outstanding_rows() == 0) {
       link_.carry_through([](Client& client) { return client.poll_acknowledgements(); });
     }
     if (link_.reads_again()) return;
-    // What the client has taken it will send again by itself; the rest of a batch is ours.
+    // The client sends again by itself what it has taken; the rest of a batch is sent here.
     while (!batch_.empty()) {
       const std::uint64_t before = client_.totals().sent;
       link_.carry_through([this](Client& client) { return client.send_observe(batch_.rows()); });
@@ -192,7 +193,7 @@ class Sender {
     const Time when = start_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                    std::chrono::duration<double>(due));
     while (!link_.reads_again() && now() < when) {
-      // Wakes now and then, so that the lag shown is that of the server and not of our sleep.
+      // Wakes often, so that the lag shown is that of the server and not of this sleep.
       const Time soon = now() + std::chrono::milliseconds(1);
       std::this_thread::sleep_until(std::min(when, soon));
       if (client_.outstanding_rows() == 0) continue;
@@ -257,9 +258,9 @@ class Sender {
   Time next_progress_;
   SendReport report_;
   SendBatch batch_;
-  Time batch_began_;             // its first row was read then
+  Time batch_began_;             // when its first row was read
   std::uint64_t rows_ = 0;       // of the file, read so far and not skipped
-  std::uint64_t most_rows_ = 0;  // the same, before it was read again
+  std::uint64_t most_rows_ = 0;  // the most so far, also before the file was read again
   std::uint64_t positive_ = 0;
   Time start_;
   std::deque<std::pair<std::uint64_t, Time>> in_flight_;  // rows sent by then, and when

@@ -1,4 +1,4 @@
-// Rows of a file that wait for each other to share a frame.
+// Rows of a file that are collected for a frame.
 #ifndef WINDHOVER_TOOLS_CLIENT_SEND_BATCH_H_
 #define WINDHOVER_TOOLS_CLIENT_SEND_BATCH_H_
 
@@ -26,7 +26,7 @@ struct SendBatch {
     return {features, targets, indices, row_ends, offsets, weights, trials};
   }
   void add(const EncodedRow& row, const Schema& schema);
-  // Forgets the first rows.
+  // Removes the first `count` rows.
   void drop(std::size_t count);
 };
 

@@ -26,26 +26,27 @@ void SendLink::mend(Status status) {
   connect_again();
 }
 
-// Without an answer for as long as a server may take. One that cannot take rows, and knows why, has
-// them taken as soon as it can: it is neither left nor given up. False: none of this, or the
-// connection has broken.
+// Called when no answer has come within the time a server may take. A server that cannot take rows
+// and says why will take them as soon as it can: the sender stays connected and waits. Returns
+// false where the server gives no such reason, or the connection has broken.
 bool SendLink::wait_while_held_up() {
   std::string told;
   while (client_.connected()) {
     const std::string why = why_held_up();
-    // What has held it up may just be over.
+    // The first wait may end just as the reason goes away.
     if (why.empty() && told.empty()) return false;
     if (!why.empty() && why != told) note(why);
     told = why;
     const Status status = client_.wait_acknowledged();
-    // A server that is started again while it is mended is tried again as long as any.
+    // A server that is restarted while it is mended gets the whole retry time.
     if (!told.empty()) begin_trying();
     if (status != Status::kTimeout) return ok(status);
   }
   return false;
 }
 
-// As the server says over another connection; empty: it does not answer, or nothing is the matter.
+// Asks the server over another connection why it takes no rows; empty: it does not answer, or
+// nothing holds it up.
 std::string SendLink::why_held_up() const {
   Client asker;
   v1::StatusResult status;
@@ -79,7 +80,7 @@ void SendLink::connect_again() {
     if (!ok(status)) make_good(client_.missing());
     if (client_.totals().histories > before.histories) note_restart(before);
     if (again_) return;
-    // Rows that are unknown are counted as such.
+    // Rows whose fate is unknown are counted as such.
     const Status acknowledged = client_.wait_acknowledged();
     if (ok(acknowledged)) return;
     if (acknowledged == Status::kTimeout ? wait_while_held_up() : client_.connected()) return;
@@ -89,7 +90,8 @@ void SendLink::connect_again() {
   }
 }
 
-// The server lacks rows that the client no longer keeps. A file still has them.
+// Called when the server lacks rows that the client no longer keeps: goes back to them in the file,
+// or leaves them out where there is none.
 void SendLink::make_good(const MissingRows& missing) {
   std::error_code ignored;
   Status status = Status::kOk;
@@ -117,7 +119,7 @@ void SendLink::give_up(const std::string& why) const {
                              options_.producer == 0 ? "" : "; send the file again with --resume"));
 }
 
-// What has become of the rows that the server's last life had accepted.
+// Notes what has become of the rows that the server had accepted before its restart.
 void SendLink::note_restart(const ObserveTotals& before) const {
   const ObserveTotals& t = client_.totals();
   std::string text =

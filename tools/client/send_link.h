@@ -1,4 +1,4 @@
-// The connection of a file's sender.
+// The connection over which a file is sent.
 #ifndef WINDHOVER_TOOLS_CLIENT_SEND_LINK_H_
 #define WINDHOVER_TOOLS_CLIENT_SEND_LINK_H_
 
@@ -12,11 +12,12 @@
 
 namespace windhover {
 
-// Connects again when it breaks, and says so. Invariant: the server has, or the client keeps, every
-// row that was handed to the client, unless reads_again() says that a file has them.
+// Connects again when the connection breaks, and notes that. Invariant: the server has, or the
+// client keeps, every row that was handed to the client, unless reads_again() says that the file is
+// to be read again.
 class SendLink {
  public:
-  // As check_options() and connect_at_place(). Keeps a reference to the options.
+  // Errors as of check_options() and connect_at_place(). Keeps a reference to the options.
   explicit SendLink(const SendOptions& options);
 
   Client& client() { return client_; }
@@ -24,21 +25,21 @@ class SendLink {
   const SendPlace& place() const { return place_; }
   std::uint64_t reconnections() const { return reconnections_; }
 
-  // The server lacks rows that the client no longer keeps: the file is to be read from its
-  // beginning, and all before place().from to be skipped.
+  // The server lacks rows that the client no longer keeps: the file is to be read from its start,
+  // and rows before place().from are to be skipped.
   bool reads_again() const { return again_; }
   void begin_again() { again_ = false; }
 
-  // Does one thing over the connection; when that breaks, connects again, and the client sends
-  // again what was not acknowledged. The thing itself is not repeated. A server that takes no rows
+  // Does one action over the connection. When that breaks, connects again, and the client sends
+  // again what was not acknowledged; the action itself is not repeated. A server that takes no rows
   // and says why is waited for as long as it says so. RunError when it stays away.
   void carry_through(const auto& action) {
     const Status status = action(client_);
     if (!ok(status)) mend(status);
   }
-  // RunError with what is not acknowledged.
+  // Throws RunError with the number of rows that are not acknowledged.
   [[noreturn]] void give_up(const std::string& why) const;
-  // What a user should know at once.
+  // Tells the user something at once.
   void note(const std::string& text) const {
     if (options_.on_note) options_.on_note(text);
   }
@@ -55,7 +56,7 @@ class SendLink {
   const SendOptions& options_;
   Client client_;
   SendPlace place_;
-  std::chrono::steady_clock::time_point try_until_;  // of a connection that breaks again and again
+  std::chrono::steady_clock::time_point try_until_;  // for a connection that breaks repeatedly
   std::uint64_t reconnections_ = 0;
   bool again_ = false;
 };

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// How long an older connection of the same producer may take to be noticed as closed.
+// How long the server may take to notice that an older connection of the producer is closed.
 constexpr milliseconds kOldConnection{5'000};
 
 ClientOptions client_options(const SendOptions& o, std::uint64_t first_sequence) {
@@ -30,7 +30,7 @@ ClientOptions client_options(const SendOptions& o, std::uint64_t first_sequence)
   return options;
 }
 
-// A server that is being started is not there yet, or has no place for a moment.
+// Connects, waiting for a server that is being started or has no place for a moment.
 void connect(Client& client, const SendOptions& o, std::uint64_t first_sequence) {
   const auto begin = steady_clock::now();
   bool said = false;

@@ -23,7 +23,7 @@ void SendScore::add(std::uint64_t number, const EncodedRow& row) {
     Provenance provenance;
     Status status = client_.predict(request, summaries_, provenance);
     const bool gone = status == Status::kClosed || status == Status::kTimeout;
-    if (gone && ok(client_.reconnect())) {  // a server lets silent peers go
+    if (gone && ok(client_.reconnect())) {  // a server closes silent connections
       status = client_.predict(request, summaries_, provenance);
     }
     check_reply(client_, status, "predicting");

@@ -1,4 +1,4 @@
-// Predictions of rows that are about to be sent.
+// Predicts rows that are about to be sent.
 #ifndef WINDHOVER_TOOLS_CLIENT_SEND_SCORE_H_
 #define WINDHOVER_TOOLS_CLIENT_SEND_SCORE_H_
 
@@ -15,10 +15,11 @@
 namespace windhover {
 
 // Asks a server of a logistic model about one row in so many, over a connection of its own, before
-// the row is sent: the posterior answers before it has seen the row.
+// the row is sent, so that the posterior has not seen the row.
 class SendScore {
  public:
-  // `server` is connected to where rows go. UserError where its model is not logistic.
+  // `server` is connected to the endpoint that takes the rows. UserError where its model is not
+  // logistic.
   SendScore(const SendOptions& options, const Client& server, const Schema& schema);
 
   // Row `number` of the file, counted from 0.

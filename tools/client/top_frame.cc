@@ -18,7 +18,7 @@ namespace {
 
 using CounterList = google::protobuf::RepeatedPtrField<v1::Counter>;
 
-// 0 where there is none of that name: a server of another version.
+// The counter of that name; 0 where there is none, as in a server of another version.
 std::uint64_t counter_named(const CounterList& counters, std::string_view label) {
   for (const v1::Counter& counter : counters) {
     if (counter.label() == label) return counter.value();
@@ -26,7 +26,7 @@ std::uint64_t counter_named(const CounterList& counters, std::string_view label)
   return 0;
 }
 
-// A number of at most six characters: "950", "12.3k", "4.56M".
+// A number in few characters: "950", "12.3k", "4.56M".
 std::string short_number(double number) {
   constexpr std::array<const char*, 5> kUnits = {"", "k", "M", "G", "T"};
   std::size_t unit = 0;
@@ -38,7 +38,7 @@ std::string short_number(double number) {
   return fmt::format("{:.{}f}{}", number, digits, kUnits[unit]);
 }
 
-// What rises, as it was and is; a second as the server counts them.
+// Rates of counters between two looks, by the server's clock.
 class Rates {
  public:
   Rates(const std::optional<TopLook>& before, const TopLook& now) : now_(now.status) {
@@ -49,7 +49,7 @@ class Rates {
     seconds_ = 1e-9 * static_cast<double>(now_.uptime_ns() - before->status.uptime_ns());
   }
 
-  // "-" where nothing is known.
+  // "-" where the rate is not known.
   std::string a_second(std::string_view io_counter) const {
     if (before_ == nullptr) return "-";
     const std::uint64_t then = counter_named(before_->io_counters(), io_counter);
@@ -67,7 +67,7 @@ class Rates {
   double seconds_ = 0;
 };
 
-// "student_t" of MODEL_KIND_STUDENT_T.
+// "student_t" for MODEL_KIND_STUDENT_T.
 std::string model_text(v1::ModelKind model) {
   std::string name = v1::ModelKind_Name(model);
   constexpr std::string_view kPrefix = "MODEL_KIND_";
@@ -154,7 +154,7 @@ std::string latency_line(const char* name, const v1::HandlerLatency& l) {
                      text(l.p999_ns()), text(l.max_ns()));
 }
 
-// Whole characters: the text may hold names in UTF-8.
+// Cuts whole characters only: names may be UTF-8.
 void cut(std::string& line, std::size_t columns) {
   std::size_t characters = 0;
   for (std::size_t at = 0; at < line.size(); ++at) {

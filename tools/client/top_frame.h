@@ -14,8 +14,8 @@ namespace windhover {
 struct TopLook {
   std::string address;
   v1::ModelKind model = v1::MODEL_KIND_OTHER;
-  std::vector<v1::ModelState> models;  // where there are several
-  v1::StatusResult status;             // means nothing where there is an error
+  std::vector<v1::ModelState> models;  // all of the server
+  v1::StatusResult status;             // meaningless where there is an error
   std::string error;                   // why there is no answer; empty: there is one
 };
 
@@ -24,9 +24,9 @@ struct TopSize {
   std::size_t rows = 24;
 };
 
-// Lines of `size.columns` characters at most, `size.rows` of them at most, without line ends.
-// Rates are of what happened between `before` and `now`, by the server's own clock; there are none
-// ("-") without a look before, and where the server was started anew in between.
+// At most `size.rows` lines of at most `size.columns` characters, without line ends. Rates cover
+// the time between `before` and `now`, by the server's clock; they are "-" without a look before,
+// and where the server was restarted in between.
 std::vector<std::string> top_frame(const std::optional<TopLook>& before, const TopLook& now,
                                    const TopSize& size);
 
