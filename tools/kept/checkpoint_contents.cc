@@ -29,7 +29,8 @@ std::string name_text(const std::array<char, kSize>& name) {
   return text.substr(0, text.find('\0'));
 }
 
-// The field's value by its kind here; a field of another version is shown as its bits.
+// The value of a field by its kind in this version; a field that this version does not have is
+// shown as its bits.
 std::string value_of(const std::string& name, std::uint64_t bits) {
   for (const checkpoint::ConfigField& field : checkpoint::config_fields()) {
     if (field.name() != name) continue;
@@ -96,7 +97,7 @@ RowLayout CheckpointContents::layout() const {
 
 namespace {
 
-// Calls `visit` with the 16 bytes of each producer.
+// Calls `visit` with the 16 bytes of each producer: its number, and the row it goes on with.
 void for_each_producer(CheckpointReader& reader, const auto& visit) {
   std::array<std::byte, 16> bytes{};
   const auto take = [&](std::size_t count) {

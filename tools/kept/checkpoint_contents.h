@@ -1,4 +1,4 @@
-// What a checkpoint holds, but for the numbers in its sections.
+// What a checkpoint holds, except the numbers in its sections.
 #ifndef WINDHOVER_TOOLS_KEPT_CHECKPOINT_CONTENTS_H_
 #define WINDHOVER_TOOLS_KEPT_CHECKPOINT_CONTENTS_H_
 
@@ -13,7 +13,7 @@
 
 namespace windhover {
 
-// Producer, and the sequence number expected of it next.
+// The sequence number that is expected next of each producer.
 using Producers = std::map<std::uint64_t, std::uint64_t>;
 
 struct CheckpointContents {
@@ -22,7 +22,7 @@ struct CheckpointContents {
     std::string value;
     std::uint64_t bits = 0;
   };
-  // Sections of one name that stand one after another.
+  // Consecutive sections of one name.
   struct Section {
     std::string name;
     std::uint32_t version = 0;
@@ -32,23 +32,23 @@ struct CheckpointContents {
   };
 
   Producers producers;
-  checkpoint::Header header;  // of the engine's stream
+  checkpoint::Header header;  // of the part that the engine wrote
   std::vector<Field> configuration;
   std::vector<Section> sections;
 
-  // The bits of a field; 0 where it is not there.
+  // The bits of a field; 0 where there is none of that name.
   std::uint64_t field(const std::string& name) const;
   RowLayout layout() const;
 };
 
-// Reads the whole body and verifies every section. RunError, in a sentence without the file's name:
-// what is wrong.
+// Reads the whole body and verifies every section. RunError with a sentence about what is wrong,
+// without the file's name.
 CheckpointContents read_contents(CheckpointReader& reader);
-// The part before the engine's stream. RunError likewise, also for what
-// ProducerTable::visit_state() refuses: nobody's number, or a producer twice.
+// Reads the part before the engine's. RunError as above, also where ProducerTable::visit_state()
+// would refuse: a number that no producer has, or a producer twice.
 Producers read_producers(CheckpointReader& reader);
-// Skips it, and says how many producers there were that are not passing. Takes no memory, whatever
-// a file that is not verified says of their number.
+// Reads past that part and returns how many producers in it are not passing. Takes no memory,
+// whatever number of them an unverified file claims.
 std::uint64_t count_lasting_producers(CheckpointReader& reader);
 
 }  // namespace windhover

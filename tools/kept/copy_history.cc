@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kPiece = 1 << 20;
 constexpr std::size_t kLargestCommit = 256 << 10;  // so that little of a segment is left over
 constexpr int kAttempts = 10;
-constexpr double kCheckpointPart = 0.3;  // its share of the progress
+constexpr double kCheckpointPart = 0.3;  // of the progress
 
 void demand(const Error& error, const std::string& path) {
   if (!ok(error.status)) throw RunError(fmt::format("{}: {}", path, error_text(error)));
@@ -36,7 +36,7 @@ std::uint64_t random_id() {
   return id.value();
 }
 
-// A checkpoint is gone, or what follows it is: there are newer ones now.
+// A checkpoint, or the log that follows it, is gone: there are newer ones now.
 class BeginAnew : public RunError {
  public:
   using RunError::RunError;
@@ -82,7 +82,7 @@ class LogCopy {
     }
     if (!ok(status)) demand(writer_->error(), path_);
   }
-  // What comes to the copy's last commit at rest is then known for damage.
+  // Seals the log, so that damage to the copy's last commit is recognised later.
   void end() {
     commit();
     if (!ok(writer_->seal_durably())) demand(writer_->error(), path_);
@@ -96,7 +96,7 @@ class LogCopy {
   std::size_t commit_at_ = 0;
 };
 
-// One copy from begin to end.
+// One attempt at a copy.
 class Copy {
  public:
   Copy(KeptFolder& from, const std::string& to, const CopyOptions& options,
@@ -225,7 +225,7 @@ class Copy {
 
   bool at_end() const { return options_.to_row && report_.rows >= *options_.to_row; }
 
-  // A server that kept checkpoints alone for a while has one that its log ends before.
+  // False where the log ends before the checkpoint: its server kept checkpoints alone for a while.
   bool log_reaches(std::uint64_t frame) {
     MappedBlock block(LogReader::footprint(identity_->options));
     if (!block.valid()) throw RunError("there is no memory to read the log with");
@@ -235,7 +235,7 @@ class Copy {
            reader.error().number > static_cast<double>(frame);
   }
 
-  // Rows of the frame that the history is not to have are left out.
+  // Cuts the rows of a frame that are beyond the end of the history.
   std::span<const std::byte> cut(LoggedFrame& frame, std::span<const std::byte> payload) {
     const std::uint64_t wanted = *options_.to_row - report_.rows;
     if (frame.accepted <= wanted) return payload;
@@ -290,7 +290,7 @@ CopyReport copy_history(KeptFolder& from, const std::string& to, const CopyOptio
     } catch (const LogMovedOn&) {
       if (attempt == kAttempts || from.checkpoints() == before) throw;
     } catch (const LogDamaged&) {
-      // What is recycled under a reader looks like damage.
+      // A segment that is reused while it is read looks like damage.
       if (attempt == kAttempts || from.checkpoints() == before) throw;
     }
   }

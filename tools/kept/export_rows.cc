@@ -20,7 +20,7 @@
 namespace windhover {
 namespace {
 
-constexpr std::size_t kWriteAt = 1 << 16;  // bytes of text
+constexpr std::size_t kWriteAt = 1 << 16;  // bytes of text that are written at once
 
 void append_name(std::string& line, std::string_view name) {
   if (name.find_first_of("\",\r\n") == std::string_view::npos) {
@@ -32,10 +32,11 @@ void append_name(std::string& line, std::string_view name) {
   line += '"';
 }
 
-// Every column is a cell of every line.
+// The limit of columns, because a line has a cell for every column, sparse or not.
 constexpr std::uint32_t kMostColumnsOfCsv = 65'536;
 
-// How rows lie and what the schema is, as the newest checkpoint that can be read says.
+// The contents of the newest readable checkpoint, which has the layout of rows and the fingerprint
+// of the schema.
 CheckpointContents newest_contents(KeptFolder& folder) {
   std::string why;
   std::vector<std::uint64_t> numbers = folder.checkpoints();
@@ -94,7 +95,7 @@ class CsvWriter {
     text_ += '\n';
   }
 
-  // The rows [from, to) of a frame's.
+  // Appends the rows of a frame that are in [from, to).
   void frame(const LoggedFrame& frame, std::span<const std::byte> payload, std::uint64_t from,
              std::uint64_t to) {
     const std::uint64_t rows = frame.accepted + frame.refused + frame.duplicate;

@@ -1,4 +1,4 @@
-// The rows of a log as a CSV.
+// Exports the rows of a log as CSV.
 #ifndef WINDHOVER_TOOLS_KEPT_EXPORT_ROWS_H_
 #define WINDHOVER_TOOLS_KEPT_EXPORT_ROWS_H_
 
@@ -13,15 +13,16 @@
 namespace windhover {
 
 struct ExportOptions {
-  std::optional<std::uint64_t> from;  // the first row; nothing: the oldest that the log holds
-  std::optional<std::uint64_t> to;    // one past the last; nothing: all
-  std::string schema;                 // its path, for the names; empty: x1, x2, ..., y
+  std::optional<std::uint64_t> from;  // the first row; none: the oldest in the log
+  std::optional<std::uint64_t> to;    // one past the last; none: all
+  std::string schema;                 // path of the schema with the names; empty: x1, x2, ..., y
 };
 
-// Writes a header and a line a row: its position, the producer, its sequence number, the features
-// as they were sent, the target. The sequence number is empty where the producer is 0, and where
-// rows of its frame were refused, because which ones the log does not say. Returns how many.
-// UserError: the range or the schema does not fit; RunError, LogDamaged: reading or writing failed.
+// Writes a header and a line for each row: its position, the producer, its sequence number, the
+// features as they were sent, the target, and where the model has them offset, trials and weight.
+// The sequence number is empty where the producer is 0, and where rows of the frame were refused,
+// because the log does not say which. Returns the number of rows. UserError: the range or the
+// schema does not fit; RunError, LogDamaged: reading or writing failed.
 std::uint64_t export_rows(KeptFolder& folder, const ExportOptions& options, std::FILE* out,
                           const std::function<void(std::uint64_t row)>& progress);
 

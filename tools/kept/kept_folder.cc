@@ -60,7 +60,7 @@ Names names_in(PosixFolder& folder, const std::string& path) {
 
 bool holds_history(const Names& names) { return names.identity || !names.checkpoints.empty(); }
 
-// Folders of models in that of a daemon that serves several, as a sentence names them.
+// The folders of models in the data folder of a daemon that serves several, for a sentence.
 std::string models_in(const std::string& path) {
   constexpr std::size_t kShown = 5;
   std::vector<std::string> found;

@@ -1,4 +1,4 @@
-// A data folder of windhoverd, read and never written; a daemon may be at work in it.
+// A data folder of windhoverd, which is read and never written.
 #ifndef WINDHOVER_TOOLS_KEPT_KEPT_FOLDER_H_
 #define WINDHOVER_TOOLS_KEPT_KEPT_FOLDER_H_
 
@@ -14,30 +14,33 @@
 
 namespace windhover {
 
-// What is in it changes while a daemon is at work: a checkpoint that was listed may be gone when it
-// is opened. One thread.
+// A daemon may be at work in it: a checkpoint that was listed may be gone when it is opened. One
+// thread.
 class KeptFolder {
  public:
-  // UserError: no folder, or nothing in it that windhoverd keeps. RunError: it cannot be read.
+  // UserError: there is no folder, or nothing in it that windhoverd keeps. RunError: it cannot be
+  // read.
   explicit KeptFolder(const std::string& path);
 
   const std::string& path() const { return path_; }
   Folder& folder() { return folder_; }
 
-  // Rising: the newest last.
+  // In increasing order, the newest last.
   std::vector<std::uint64_t> checkpoints();
   static std::string checkpoint_name(std::uint64_t number);
-  // Like CheckpointReader, they read header and end alone, or every byte, or the reader verifies
-  // what it reads. These two use a buffer of this object, so that one is read at a time.
+  // As those of CheckpointReader: peek() reads what header and length say; open() verifies every
+  // byte; open_unverified() leaves that to what reads the body. The two readers share a buffer of
+  // this object: one at a time.
   Result<CheckpointFacts> peek(std::uint64_t number);
   Result<CheckpointReader> open(std::uint64_t number);
   Result<CheckpointReader> open_unverified(std::uint64_t number);
 
-  // The log's identity; nothing where there is none. RunError: it cannot be read, or a segment is
-  // missing. `remarks`, where given, are told of segments whose identity is not there.
+  // The identity of the log; none where there is no log. RunError: it cannot be read, or a segment
+  // is missing. `remarks`, unless null, gets a sentence where there are segments without an
+  // identity.
   std::optional<LogIdentity> log_identity(std::vector<std::string>* remarks = nullptr);
 
-  // "FOLDER: what", with the error's sentence and, of a call of the system, its reason.
+  // "FOLDER: what: " and the error's sentence, with the system's reason where a system call failed.
   std::string sentence(const std::string& what, const Error& error) const;
 
  private:

@@ -24,7 +24,7 @@ KeptLog::KeptLog(KeptFolder& folder, const LogIdentity& identity, std::optional<
   for (int look = 0; look < kLooks; ++look) {
     error = reopen(first);
     if (ok(error.status)) return;
-    // The oldest may go while it is being found.
+    // The daemon may release the oldest frame meanwhile.
     const bool older = error.number > static_cast<double>(first);
     if (error.status == Status::kUnavailable && older && !from) {
       first = static_cast<std::uint64_t>(error.number);

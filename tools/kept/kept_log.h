@@ -1,4 +1,4 @@
-// The log of a data folder, frame by frame, also while a daemon writes to it.
+// Reads the log of a data folder frame by frame, also while a daemon writes to it.
 #ifndef WINDHOVER_TOOLS_KEPT_KEPT_LOG_H_
 #define WINDHOVER_TOOLS_KEPT_KEPT_LOG_H_
 
@@ -15,7 +15,7 @@
 
 namespace windhover {
 
-// The frames asked for are not in the log any more: newer checkpoints have let them go.
+// The frames asked for are no longer in the log: newer checkpoints have released them.
 class LogMovedOn : public RunError {
  public:
   using RunError::RunError;
@@ -24,17 +24,18 @@ class LogMovedOn : public RunError {
 class LogDamaged : public RunError {
  public:
   LogDamaged(const std::string& text, std::uint64_t frame_in) : RunError(text), frame(frame_in) {}
-  std::uint64_t frame;  // those before it are good
+  std::uint64_t frame;  // the frames before it are good
 };
 
 class KeptLog {
  public:
-  // What next() gives first is frame `from`, or the oldest. LogMovedOn; LogDamaged; RunError: it
-  // cannot be read, or ends before. `folder` outlives it.
+  // next() begins with frame `from`; none: with the oldest. Throws LogMovedOn, LogDamaged, or
+  // RunError where the log cannot be read or ends before `from`. `folder` outlives it.
   KeptLog(KeptFolder& folder, const LogIdentity& identity, std::optional<std::uint64_t> from);
 
-  // False: that was all. The payload lives until the next call. A commit that a daemon is writing
-  // looks like damage for a moment, so damage is looked at several times before it is believed.
+  // Returns false at the end of the log. The payload is valid until the next call. A commit that a
+  // daemon is writing looks like damage for a moment, so LogDamaged is thrown only after several
+  // looks.
   bool next(LoggedFrame& frame, std::span<const std::byte>& payload);
 
   std::uint64_t next_frame() const { return reader_->next_frame(); }
@@ -48,8 +49,8 @@ class KeptLog {
   LogIdentity identity_;
   MappedBlock block_;
   std::optional<LogReader> reader_;
-  std::size_t segment_ = kNoSegment;   // the one that an error is in
-  std::optional<std::uint64_t> rows_;  // accepted before the next frame, where one has been read
+  std::size_t segment_ = kNoSegment;   // the one with the error
+  std::optional<std::uint64_t> rows_;  // before the next frame, once one has been read
 };
 
 }  // namespace windhover

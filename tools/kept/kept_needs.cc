@@ -23,8 +23,8 @@ namespace {
 
 using checkpoint::FieldEntry;
 
-// Nothing: it cannot be read so far. Header and section have checksums of their own, and with a
-// wrong number of producers the header would not be where it is.
+// None where it cannot be read up to the configuration. Header and section have checksums of their
+// own, and with a wrong number of producers the header would not be found.
 std::optional<KeptNeeds> needs_in(Result<CheckpointReader> opened) {
   if (!opened.ok()) return std::nullopt;
   CheckpointReader& reader = opened.value();
@@ -53,12 +53,12 @@ std::optional<KeptNeeds> needs_in(Result<CheckpointReader> opened) {
 std::optional<KeptNeeds> needs_or_nothing(Result<CheckpointReader> opened) {
   try {
     return needs_in(std::move(opened));
-  } catch (const RunError&) {  // it ends too early
+  } catch (const RunError&) {  // the file ends too early
     return std::nullopt;
   }
 }
 
-// The largest needs of all; nothing where they do not agree, or one is not known.
+// The largest needs of all; none where horizons differ, or one could not be read.
 std::optional<KeptNeeds> largest(const std::vector<std::optional<KeptNeeds>>& told) {
   std::optional<KeptNeeds> all = told.empty() ? std::nullopt : told.front();
   for (const std::optional<KeptNeeds>& one : told) {
@@ -69,7 +69,7 @@ std::optional<KeptNeeds> largest(const std::vector<std::optional<KeptNeeds>>& to
   return all;
 }
 
-// Calls `read` with the folder. What is wrong with it the server's start says.
+// Calls `read` with the folder. Errors are ignored: the server's start reports them.
 void look_into(const std::string& path, const auto& read) {
   try {
     KeptFolder folder(path);

@@ -1,4 +1,4 @@
-// What a daemon needs that goes on with what a data folder holds.
+// What a daemon needs to go on with the contents of a data folder.
 #ifndef WINDHOVER_TOOLS_KEPT_KEPT_NEEDS_H_
 #define WINDHOVER_TOOLS_KEPT_KEPT_NEEDS_H_
 
@@ -12,18 +12,18 @@ namespace windhover {
 
 struct KeptNeeds {
   Horizon horizon = Horizon::kWindow;  // which rows the kept posterior stands on
-  std::uint64_t waiting = 0;           // rows that the learner had not taken in
-  std::uint64_t producers = 0;         // that need a place: passing ones do not
+  std::uint64_t waiting = 0;           // rows that the learner had not taken in yet
+  std::uint64_t producers = 0;         // without passing ones, which need no place
 };
 
-// What the newest good checkpoint says; nothing: there is none, or no folder. Reads the first part
-// of each alone, up to the configuration; from end to end only where they do not agree on the
-// horizon, or one cannot be read so far. Where neither is the case the numbers are the larger ones
-// of all.
+// The needs of the checkpoints; none where there is no good one, or no folder. Reads of each only
+// the part up to the configuration, and takes the larger numbers of all. Where their horizons
+// differ, or one cannot be read that far, reads the newest good one from end to end and takes its
+// numbers.
 std::optional<KeptNeeds> kept_needs(const std::string& folder);
 
-// Producers, but for passing ones, of the newest good checkpoint and of the log after it, which is
-// read to its end; 0: there is nothing that could be read.
+// The number of producers, without passing ones, in the newest good checkpoint and the log after
+// it, which is read to its end; 0 where nothing can be read.
 std::uint64_t kept_producers(const std::string& folder);
 
 }  // namespace windhover

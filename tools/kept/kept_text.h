@@ -1,4 +1,4 @@
-// How the commands about data folders write numbers.
+// Numbers, times and ids as the commands about data folders print them.
 #ifndef WINDHOVER_TOOLS_KEPT_KEPT_TEXT_H_
 #define WINDHOVER_TOOLS_KEPT_KEPT_TEXT_H_
 
@@ -11,7 +11,7 @@ namespace windhover {
 std::string grouped(std::uint64_t number);
 // Nanoseconds since 1970, in UTC: "2026-11-24 21:03:12".
 std::string time_text(std::int64_t ns);
-// Sixteen digits: an id or a fingerprint, which JSON's numbers would round.
+// An id or a fingerprint in sixteen hexadecimal digits; JSON's numbers would round it.
 std::string id_text(std::uint64_t id);
 
 }  // namespace windhover

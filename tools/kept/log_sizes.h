@@ -1,4 +1,4 @@
-// Sizes of a log, judged for whoever chooses them.
+// Judges sizes of a log for whoever chooses them.
 #ifndef WINDHOVER_TOOLS_KEPT_LOG_SIZES_H_
 #define WINDHOVER_TOOLS_KEPT_LOG_SIZES_H_
 
@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// A sentence that names the option to change, what it is, and the nearest number that it may be;
-// empty: a server whose requests have at most `frame_cap` bytes can keep such a log.
+// A sentence that names the option to change, its value, and the nearest value that is allowed;
+// empty where a server with requests of at most `frame_cap` bytes can keep such a log.
 std::string contradiction(const LogOptions& log, std::uint64_t frame_cap);
 
 }  // namespace windhover

@@ -56,13 +56,13 @@ void NewFolder::finish() {
   if (const std::int64_t synced = folder_->sync_folder(); synced < 0) {
     fail(std::strerror(static_cast<int>(-synced)));
   }
-  // A folder of that name that is empty would be replaced.
+  // The rename would replace an empty folder of that name.
   if (occupied(path_)) fail("meanwhile another has it");
   std::error_code failure;
   fs::rename(unfinished_, path_, failure);
   if (failure) fail(failure.message().c_str());
   finished_ = true;
-  // The name is an entry of the parent.
+  // Syncs the parent, in which the name is an entry.
   const Result<PosixFolder> again = PosixFolder::open(path_.c_str(), true);
   if (!again.ok()) fail(std::strerror(errno_of(again.error())));
 }

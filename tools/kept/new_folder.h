@@ -8,11 +8,12 @@
 
 namespace windhover {
 
-// A folder that is made beside its place and moved there when it is whole; otherwise removed.
+// A folder that is made under another name beside its place and renamed when it is whole; otherwise
+// it is removed.
 class NewFolder {
  public:
-  // UserError: there is something at `path`, or what an interrupted one left beside it. RunError:
-  // it cannot be made.
+  // UserError: there is something at `path`, or what an interrupted copy left beside it. RunError:
+  // the folder cannot be made.
   explicit NewFolder(const std::string& path);
   ~NewFolder();
   NewFolder(const NewFolder&) = delete;
@@ -21,7 +22,8 @@ class NewFolder {
   Folder& folder() { return *folder_; }
   const std::string& path() const { return path_; }
 
-  // Nothing of it may be open. RunError: it cannot be given its name.
+  // Syncs the folder and gives it its name. REQUIRES: no file in it is open. RunError where it
+  // cannot have that name.
   void finish();
 
  private:
