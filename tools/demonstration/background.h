@@ -1,5 +1,5 @@
-// What the demonstration does beside the screen: a question asked again and again, and the sender,
-// each in a thread of its own.
+// What the demonstration does beside the screen, each in a thread of its own: asking a question
+// again and again, and sending.
 #ifndef WINDHOVER_TOOLS_DEMONSTRATION_BACKGROUND_H_
 #define WINDHOVER_TOOLS_DEMONSTRATION_BACKGROUND_H_
 
@@ -21,8 +21,8 @@
 
 namespace windhover {
 
-// Asks without pause for breath longer than a few milliseconds, from a connection of its own, and
-// keeps the time from the question to the answer.
+// Asks every few milliseconds over a connection of its own, and records the time from question to
+// answer.
 class LatencyProbe {
  public:
   LatencyProbe(std::string address, std::function<void(Client&)> ask)
@@ -59,7 +59,7 @@ class LatencyProbe {
   std::thread thread_;
 };
 
-// Sends in a thread of its own and leaves its progress where the screen can look at it.
+// Sends in a thread of its own and keeps its progress for the screen.
 class SendThread {
  public:
   explicit SendThread(SendOptions options) : options_(std::move(options)) {

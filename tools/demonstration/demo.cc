@@ -71,7 +71,7 @@ std::string bin_folder() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
 }
 
-// A window: in the exact posterior that answers are measured against each row counts the same.
+// The horizon is a window: in the exact posterior used for comparison every row counts the same.
 std::vector<std::string> daemon_arguments(const Options& o) {
   return {"--model.schema",   o.schema(), "--model.name",         "logistic",
           "--engine.horizon", "window",   "--engine.window_size", fmt::format("{}", o.window),
@@ -96,8 +96,8 @@ Answer ask(Client& client, const Schema& schema, const Question& question) {
   return answer;
 }
 
-// The progress bar and the newest answers: drawn over themselves on a terminal, one after the other
-// where there is none.
+// The progress bar and the newest answers: drawn over themselves on a terminal, otherwise every
+// fifth set of answers, one after the other.
 class Screen {
  public:
   void show(double part, const std::string& progress, const std::string& answers,

@@ -27,13 +27,13 @@ struct LiveResult {
 struct FastResult {
   SendReport sent;
   double seconds_to_catch_up = 0;  // from the last acknowledgement until answers stood on that row
-  double seconds_to_draws = 0;     // until they came with draws of chains that had settled
+  double seconds_to_draws = 0;     // to answers that are no longer `warming_up`
   Provenance settled;
   ChildDaemon::Stopped stopped;
 };
 
-// Prints to standard output. False: a row was lost or refused, a heap was called, or a daemon ended
-// badly.
+// Prints the report. Returns false where a row was lost or refused, a daemon called the heap, or
+// one ended badly.
 bool print_report(const LiveResult& live, const FastResult& fast, const KilledResult& killed);
 
 }  // namespace windhover
