@@ -1,10 +1,10 @@
-// The same counter from outside: LD_PRELOAD this library and name a file in
-// WINDHOVER_HEAP_COUNT_FILE; its first eight bytes are the number of heap calls so far, in the
-// machine's byte order, at any moment. The program itself may ask windhover_heap_calls(), and leave
+// The heap counter from outside the program: LD_PRELOAD this library and name a file in
+// WINDHOVER_HEAP_COUNT_FILE. The first eight bytes of that file are the number of heap calls so
+// far, in the machine's byte order. The program itself may call windhover_heap_calls(), and leave
 // out threads of its own.
 //
-// A program that has a counter of its own defines malloc itself and comes before us in the lookup;
-// it then calls __libc_malloc. So both names are defined here, and each call is counted once.
+// A program with a counter of its own defines malloc itself, before this library in the lookup, and
+// calls __libc_malloc. Both names are defined here, so each call is counted once.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -25,7 +25,7 @@ static_assert(Counter::is_always_lock_free && sizeof(Counter) == 8);
 Counter private_count{0};
 std::atomic<Counter*> counter{&private_count};
 
-// The model keeps a thread's first use from calling the heap.
+// initial-exec: the first use in a thread does not call the heap.
 __attribute__((tls_model("initial-exec"))) thread_local bool left_out = false;
 
 void count() noexcept {
@@ -33,7 +33,7 @@ void count() noexcept {
   counter.load(std::memory_order_acquire)->fetch_add(1, std::memory_order_relaxed);
 }
 
-// Served while dlsym looks up the real functions, in case it asks for memory itself.
+// Memory given out while dlsym looks up the real functions, in case dlsym asks for some itself.
 constexpr std::size_t kEarlyBytes = 16384;
 alignas(64) std::byte early[kEarlyBytes];
 std::atomic<std::size_t> early_used{0};
@@ -48,7 +48,7 @@ bool is_early(const void* memory) noexcept {
 
 thread_local bool resolving = false;
 
-// The function of that name in libc; null while a lookup of ours is under way on this thread.
+// The function of that name in libc; null while this thread is in a lookup of its own.
 template <class Function>
 Function* real(std::atomic<Function*>& known, const char* name) noexcept {
   Function* function = known.load(std::memory_order_acquire);

@@ -1,5 +1,5 @@
-// For a program without a counter of its own: what libwindhover_heap_counter.so counts, where
-// somebody has preloaded it.
+// For a program without a counter of its own: the count of libwindhover_heap_counter.so, where it
+// is preloaded.
 #include <dlfcn.h>
 
 #include "windhover/tools/heap/heap_counter.h"
