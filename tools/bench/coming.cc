@@ -1,5 +1,5 @@
-// What one model's answers take while others are added, replaced and removed, beside what they take
-// while nothing comes or goes: in one run of a daemon with a data folder, by turns.
+// The latency of one model's answers while others are added, replaced and removed, beside that
+// while nothing comes or goes: in turns, in one run of a daemon with a data folder.
 #include <fstream>
 
 #include "windhover/io/client.h"
@@ -10,7 +10,7 @@
 namespace windhover {
 namespace {
 
-constexpr double kComingTurnSeconds = 2;        // at most
+constexpr double kComingTurnSeconds = 2;        // of one turn, at most
 constexpr double kComingRowsPerSecond = 5'000;  // rows for the model that is asked
 constexpr std::uint32_t kRowsOfOneThatComes = 2'000;
 constexpr const char* kComes = "comes";
@@ -21,7 +21,7 @@ std::string daemon_program() {
   return (self.parent_path() / "windhoverd").string();
 }
 
-// A model that stays, and room for one that comes.
+// Writes the configuration: a model that stays, and room for one that comes.
 std::vector<std::string> configure(const TemporaryFolder& folder, std::uint32_t dimension) {
   std::ofstream(folder.in("stays.toml")) << fmt::format("[model]\nfeatures = {}\n", dimension - 1);
   std::ofstream(folder.in("all.toml")) << fmt::format(
@@ -46,8 +46,8 @@ void send_rows(const ChildDaemon& daemon, std::uint32_t features) {
   }
 }
 
-// Adds a model, brings it rows, replaces it by another one, and removes that, again and again.
-// Gives the orders carried out. RunError where one was refused.
+// Adds a model, sends it rows, replaces it by another one and removes that, again and again.
+// Returns the number of orders carried out. RunError where one was refused.
 std::uint64_t come_and_go(const ChildDaemon& daemon, std::uint32_t features,
                           const std::stop_token& stop) {
   Client client;
@@ -77,7 +77,7 @@ std::uint64_t come_and_go(const ChildDaemon& daemon, std::uint32_t features,
   return orders;
 }
 
-// All turns of one kind.
+// The figures of all turns of one kind.
 struct Turns {
   void add(const Histogram& one) {
     one.for_each_bucket([this](std::int64_t ns, std::uint64_t count) {

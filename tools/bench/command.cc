@@ -21,7 +21,7 @@ namespace {
 
 struct Options : BenchOptions {
   std::string suite;
-  std::string compare;  // empty: with nothing
+  std::string compare;  // an older result; empty: none
   std::string plot;     // a directory; empty: no picture
   bool json = false;
 };
@@ -47,7 +47,7 @@ void refuse_unread(const std::string& suite, const std::vector<Limited>& all) {
 }
 
 void run(const Options& o) {
-  // The older result is read first: an error in it should come before a minute of measuring.
+  // Read first, because an error in it should come before a minute of measuring.
   std::optional<Json> before;
   if (!o.compare.empty()) {
     before = read_result(o.compare);

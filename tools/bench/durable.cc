@@ -24,7 +24,7 @@ void KeptServer::start() {
   options.max_sessions = 4 * kLoadConnections;  // those of the source before may still be draining
   if (keeps_ == Keeps::kLog) {
     options.durable.folder = folder_.path();
-    // A run that wants one asks for it.
+    // Only on request: runs that want a checkpoint ask for it.
     options.durable.checkpoint_period = std::chrono::milliseconds(0);
   }
   served_.emplace(config_, options);
@@ -123,7 +123,7 @@ namespace {
 constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-// No two blocks alike: some disks and hosts write zeros faster, or not at all.
+// Makes all blocks different: some disks and hosts write zeros faster, or not at all.
 void fill(std::vector<std::byte>& bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = static_cast<std::byte>(i * 131 + i / 256);

@@ -1,5 +1,5 @@
-// What the parts of `windhover bench durable` share, and what the disk that holds the temporary
-// folder ($TMPDIR) can do.
+// What the parts of `windhover bench durable` share, and the limits of the disk that holds the
+// temporary folder ($TMPDIR).
 #ifndef WINDHOVER_TOOLS_BENCH_DURABLE_H_
 #define WINDHOVER_TOOLS_BENCH_DURABLE_H_
 
@@ -17,11 +17,11 @@
 
 namespace windhover {
 
-// served_config(), with what a folder needs.
+// served_config(), with checkpoints and a follower for the log.
 EngineConfig kept_config(const BenchOptions& options, std::uint32_t dimension);
 
-// A server of such an engine, with a folder below $TMPDIR or without one. The folder outlives
-// stop(); start() then is the next life.
+// A server of such an engine, with or without a data folder below $TMPDIR. The folder outlives
+// stop(); start() then serves what it holds.
 class KeptServer {
  public:
   enum class Keeps : std::uint8_t { kNothing, kLog };
@@ -32,9 +32,10 @@ class KeptServer {
   void stop() { served_.reset(); }
   ServedEngine& served() { return *served_; }
   Server& server() { return served_->server(); }
-  // Seconds that one checkpoint took. RunError when there is none after kPatience.
+  // Takes a checkpoint and returns the seconds it took. RunError when there is none after
+  // kPatience.
   double checkpoint();
-  // Size of the newest checkpoint's file.
+  // Bytes of the largest checkpoint file.
   std::uint64_t checkpoint_bytes() const;
 
  private:
@@ -44,14 +45,14 @@ class KeptServer {
   std::optional<ServedEngine> served_;
 };
 
-// Sends rows until the engine has had so many. RunError after kPatience.
+// Sends rows until the engine has accepted `head` of them in all. RunError after kPatience.
 void send_until(ServedEngine& served, const LoadRows& rows, std::uint64_t head);
 
-// What a commit of so many frames of so many rows takes in the log.
+// Bytes in the log of a commit of `frames` frames, each of `rows_a_frame` rows.
 std::size_t commit_bytes(const ModelConfig& model, double frames, std::uint32_t rows_a_frame);
 
-// What the process did over several spans of a run: the last one's figures, but heap calls of all,
-// and the most that others took of the machine in one.
+// What the process did over several spans of a run: the figures of the last span, but the heap
+// calls of all, and the largest load by others and by the host.
 class ProcessTurns {
  public:
   void add(Json figures);
@@ -61,19 +62,19 @@ class ProcessTurns {
   Json figures_;
 };
 
-// The middle one; of an even number the upper one of the middle.
+// The middle value; of an even number of values the upper one of the two in the middle.
 double median(std::vector<double> values);
 
-// Each adds its runs.
+// The parts, each of which adds its runs.
 void run_durable_ingest(const BenchOptions& options, Json& runs);
 void run_durable_acknowledgements(const BenchOptions& options, Json& runs);
 void run_durable_questions(const BenchOptions& options, Json& runs);
 void run_durable_checkpoints(const BenchOptions& options, Json& runs);
 void run_durable_starts(const BenchOptions& options, Json& runs);
 
-// A file of zeros that were written before, and writes into it one after another, from its begin
-// again after its end: the least that a commit of the log can cost. After construction no heap
-// call. RunError where the disk does not take it.
+// Writes one after the other into a file that was filled with zeros before, from its start again
+// after its end: the least that a commit of the log can cost. No heap call after construction.
+// RunError where the disk does not take it.
 class BareFile {
  public:
   // Writes of at most `largest` bytes.
@@ -82,7 +83,7 @@ class BareFile {
   BareFile(const BareFile&) = delete;
   BareFile& operator=(const BareFile&) = delete;
 
-  // `bytes`, rounded up to whole blocks of 4096, and fdatasync. False when the disk says no.
+  // Writes `bytes`, rounded up to whole blocks of 4096, and calls fdatasync. False when that fails.
   bool commit(std::size_t bytes) noexcept;
 
  private:
@@ -93,8 +94,8 @@ class BareFile {
   int file_;
 };
 
-// Seconds that a new file of so many bytes takes: written a mebibyte at a time, synced, renamed,
-// its folder synced. RunError where the disk does not take it.
+// Seconds to make a new file of `bytes` bytes: written a mebibyte at a time, synced, renamed, its
+// folder synced. RunError where the disk does not take it.
 double new_file_seconds(std::uint64_t bytes);
 
 }  // namespace windhover

@@ -1,5 +1,5 @@
-// What a checkpoint takes beside a new file of as many bytes, for how long it holds up learner and
-// observe thread, and how soon a server that starts from one answers.
+// What a checkpoint takes beside a new file of as many bytes, how long it holds up the learner and
+// the observe thread, and how soon a server that starts from one answers.
 #include "windhover/io/durable/producer_capture.h"
 #include "windhover/platform/arena.h"
 #include "windhover/tools/bench/durable.h"
@@ -44,8 +44,8 @@ void checkpoint_on_disk(const BenchOptions& o, Json& runs) {
   runs.push_back(std::move(run));
 }
 
-// Processor time for which the learner stands still while its state is copied. Its window is short:
-// rows are not in it.
+// Processor time for which the learner stands still while its state is copied. The window is short,
+// because its rows are not copied.
 void capture(std::uint32_t dimension, Json& runs) {
   constexpr int kTimes = 20;
   EngineConfig config = MicroStream::config("linear", dimension);
@@ -72,7 +72,7 @@ void capture(std::uint32_t dimension, Json& runs) {
   runs.push_back(run.take()[0]);
 }
 
-// The same of the observe thread, with every producer known that there can be.
+// The same for the observe thread, with as many known producers as there can be by default.
 void capture_producers(Json& runs) {
   constexpr std::size_t kProducers = ServerConfig{}.max_producers;
   MappedBlock block(kProducers * 256);
@@ -100,7 +100,7 @@ void capture_producers(Json& runs) {
 struct FirstAnswers {
   double first = 0;    // any answer
   double all = 0;      // one that includes every row
-  double settled = 0;  // and has draws enough for it
+  double settled = 0;  // one that also has enough draws
 };
 
 FirstAnswers answers_of(ServedEngine& served, std::uint64_t head, double begin) {
@@ -126,8 +126,8 @@ FirstAnswers answers_of(ServedEngine& served, std::uint64_t head, double begin) 
   return out;
 }
 
-// A window of rows in the checkpoint, and half as many in the log after it, or what half of a log
-// holds, at which the next checkpoint is due.
+// Starts from a window of rows in the checkpoint, and in the log after it half as many, or what
+// half of a log holds, at which the next checkpoint is due.
 void start(const BenchOptions& o, std::uint64_t window_rows, Json& runs) {
   const std::uint32_t dimension = dimension_of(o);
   EngineConfig config = kept_config(o, dimension);
@@ -150,7 +150,7 @@ void start(const BenchOptions& o, std::uint64_t window_rows, Json& runs) {
   const std::uint64_t head = kept.server().kept().log().durable_head.load();
   const FirstAnswers answers = answers_of(kept.served(), head, begin);
   Json process = span.figures();
-  process.erase("heap_calls");  // a start makes some, and so does who asks
+  process.erase("heap_calls");  // the start makes some, and so does the asking client
   if (kept.served().engine().head() != head) throw RunError("rows are missing after a start");
   Json run = {{"name", fmt::format("start D={} N={}", dimension, window_rows)},
               {"checkpoint_mib", static_cast<double>(kept.checkpoint_bytes()) / (1 << 20)},

@@ -1,5 +1,5 @@
 // Rows a second while they are logged, beside the same engine without a log and beside the disk;
-// and what an acknowledgement takes, beside a bare write of the same bytes.
+// and the time of an acknowledgement beside a bare write of the same bytes.
 #include <google/protobuf/arena.h>
 #include <sys/socket.h>
 
@@ -12,12 +12,12 @@ namespace windhover {
 
 namespace {
 
-constexpr std::uint64_t kBareBytes = 256ULL << 20;  // as much as the log has
+constexpr std::uint64_t kBareBytes = 256ULL << 20;  // as many as the log has by default
 constexpr std::size_t kLargestCommit = std::size_t{4} << 20;
 constexpr int kTurns = 5;
 
-// Rows a second while a source of its own sends for so long, or, on a machine that has much else to
-// do, until the first rows have been taken.
+// Rows a second while a source sends for `seconds`, or, where the machine is busy, until the first
+// rows have been taken.
 double rate_of(KeptServer& kept, const LoadRows& rows, std::uint32_t connections, double seconds,
                ProcessTurns& process) {
   const FrameSource source(kept.served().observe_address(), rows, {.connections = connections});
@@ -74,7 +74,7 @@ void ingest(const BenchOptions& o, std::uint32_t dimension, std::uint32_t connec
   ProcessTurns beside;
   ProcessTurns process;
   for (int turn = 0; turn < kTurns; ++turn) {
-    // Now one first, now the other: each leaves its learner with work to do.
+    // The order alternates, because each leaves its learner with work to do.
     if (turn % 2 == 0) unlogged.push_back(rate_of(without, rows, connections, seconds, beside));
     const Commits before(with.server().kept().log());
     logged.push_back(rate_of(with, rows, connections, seconds, process));
@@ -86,7 +86,7 @@ void ingest(const BenchOptions& o, std::uint32_t dimension, std::uint32_t connec
     const std::size_t size = commit_bytes(config.model, frames, rows.rows_per_frame);
     sizes.push_back(static_cast<double>(size));
     disk.push_back(bare_rate(file, std::min(size, kLargestCommit), seconds) / row_bytes);
-    // A turn in which nothing was taken says nothing.
+    // A turn in which nothing was taken gives no ratio.
     const double ratio = logged.back() / std::min(disk.back(), unlogged.back());
     if (std::isfinite(ratio)) ratios.push_back(ratio);
   }
@@ -103,7 +103,8 @@ void ingest(const BenchOptions& o, std::uint32_t dimension, std::uint32_t connec
   runs.push_back(std::move(run));
 }
 
-// One frame at a time: sent, and waited for until it is on disk.
+// Sends one frame at a time and waits for its acknowledgement, from a server with a log until it is
+// on disk.
 class Sender {
  public:
   Sender(ServedEngine& served, const LoadRows& rows)
@@ -124,10 +125,10 @@ class Sender {
   }
 
  private:
-  // No connection of a FrameSource has it.
+  // A number that only the 16,383rd connection of all FrameSources gets.
   static constexpr std::uint64_t kProducer = (1U << 14) - 1;
 
-  // Makes no heap call: those of the server are counted meanwhile.
+  // Makes no heap call, because those of the server are counted meanwhile.
   bool hear_of_all_rows() {
     std::array<std::byte, 4096> bytes;
     std::size_t received = 0;
@@ -181,7 +182,7 @@ void acknowledgement(const BenchOptions& o, std::uint32_t rows_a_frame, Json& ru
   const double end = wall_seconds() + (o.seconds > 0 ? o.seconds : 4.0);
   const std::uint64_t commits = with.server().kept().log().commits.load();
   const ProcessSpan process_span;
-  // In turns, so that what the disk and the machine do in these seconds comes to all.
+  // In turns, so that what the disk and the machine do in these seconds affects all three.
   do {
     for (int i = 0; i < 20; ++i) record(logged, [&] { logged_sender.send(); });
     for (int i = 0; i < 20; ++i) record(bare, [&] { commit(file, bytes); });

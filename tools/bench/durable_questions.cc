@@ -1,4 +1,5 @@
-// Questions while rows stream in: with nothing kept, with a log, and with checkpoints beside it.
+// Latency of questions while rows stream in: with nothing kept, with a log, and with a log and
+// checkpoints.
 #include "windhover/tools/bench/durable.h"
 #include "windhover/tools/bench/harness.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 constexpr int kQuestionTurns = 5;
 
-// Asks for checkpoints, one at a time, a second from the begin of one to that of the next at least.
+// Requests checkpoints, one at a time, with at least a second between requests.
 void ask_for_checkpoints(Server& server, const std::stop_token& stop) {
   for (double next = wall_seconds(); !stop.stop_requested(); sleep_for(0.01)) {
     const CheckpointProgress& progress = server.kept().checkpoints();

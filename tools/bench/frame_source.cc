@@ -18,26 +18,27 @@ namespace windhover {
 
 namespace {
 
-constexpr std::size_t kLeastBytes = std::size_t{1} << 20;  // made once, then repeated
+constexpr std::size_t kLeastBytes = std::size_t{1} << 20;  // of frames, made once and repeated
 constexpr std::size_t kWriteBytes = 64 * 1024;
 constexpr double kSlice = 1e-3;  // a write holds no more than the schedule allows in this time
 
-// Numbers of so many bytes in a frame that has room for them, and what such a frame holds before
-// they are filled in: tag and value of the first two fields of Observe.
+// The sizes of the two numbers in a sequenced frame, and how it looks before they are filled in:
+// tag and value of the first two fields of Observe.
 constexpr std::size_t kProducerBytes = 2;
 constexpr std::size_t kSequenceBytes = 6;
 constexpr std::uint64_t kMostProducer = (std::uint64_t{1} << (7 * kProducerBytes)) - 1;
 constexpr std::uint64_t kMostSequence = (std::uint64_t{1} << (7 * kSequenceBytes)) - 1;
 constexpr std::string_view kSequence = "\x08\xff\x7f\x10\xff\xff\xff\xff\xff\x7f";
 
-// Writes a varint in exactly `size` bytes; a short number gets empty ones.
+// Writes a varint in exactly `size` bytes, padded with empty ones.
 void put_varint(char* at, std::size_t size, std::uint64_t value) {
   for (std::size_t i = 0; i < size; ++i, value >>= 7) {
     at[i] = static_cast<char>((value & 0x7f) | (i + 1 < size ? 0x80 : 0));
   }
 }
 
-// No two connections of this process are the same producer: a server keeps what it knows of one.
+// The connections of this process get different producers, because a server keeps what it knows of
+// one.
 std::atomic<std::uint64_t> producers_so_far{0};
 
 LoadRows sequenced(LoadRows rows) {
@@ -164,7 +165,7 @@ void FrameSource::run() {
   }
 }
 
-// Writes what there is to be written without waiting; false when nothing could be.
+// Writes without waiting; false when nothing could be written.
 bool FrameSource::advance(Connection& connection) {
   if (connection.begin == connection.end && due_in() <= 0) take_up(connection);
   bool progress = false;

@@ -1,9 +1,10 @@
-// What the cost of an observation grows with: the length of the stream, and D under a diagonal and
-// a full preconditioner, as a whole and a move of a chain alone. And how long the start takes.
+// How the cost of an observation grows: with the length of the stream, and with D under a diagonal
+// and a full preconditioner, in a whole engine and for a move of a chain alone. And how long the
+// start takes.
 //
-// Limits are the machine's gemv and syrk at the shape: each of K chains draws R rows an
-// observation, two gemv with a row, and multiplies its gradient with a preconditioner; and each
-// observation is summed once for A, which is D x D whatever the sampler, and for C.
+// The limits are the machine's gemv and syrk at the shape: for each observation each of K chains
+// draws R rows, two gemv with a row, and multiplies its gradient with the preconditioner; and each
+// observation is summed once for A, which is D x D whatever the sampler, and with full noise for C.
 #include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/bench/sampler_rig.h"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::uint32_t kMinibatch = 100;
 constexpr std::uint32_t kGrowthFrame = 256;
 constexpr std::uint32_t kGrowthRound = 64;
-constexpr std::uint32_t kStreamMinibatch = 4 * kGrowthRound;  // R = 4; the default of such a window
+constexpr std::uint32_t kStreamMinibatch = 4 * kGrowthRound;  // R = 4
 constexpr std::uint32_t kStreamDimension = 10;
 
 // An engine that observes and learns in turns on this thread.
@@ -50,7 +51,7 @@ EngineConfig logistic(std::uint32_t dimension, const BenchOptions& options) {
   return config;
 }
 
-// Seconds that an observation would take at the machine's best.
+// The least seconds for an observation, by the limits above.
 double limit_seconds(const EngineConfig& config, std::uint32_t dimension) {
   constexpr double kBudget = 0.05;
   const bool full = config.sampler.noise_structure == NoiseStructure::kFull;
@@ -62,10 +63,10 @@ double limit_seconds(const EngineConfig& config, std::uint32_t dimension) {
   return (drawn * (2 * gemv + square) + (full ? 2 : 1) * syrk) / rows;
 }
 
-// Observed and learned in turns on this thread, as many rows as four draws an observation let a
-// round of the learner take, as beside a stream that keeps it busy: a learner that rests in between
-// makes more passes over the window, and one that a burst has outrun makes draws anew. One run for
-// each stretch of the stream.
+// Observes and learns in turns on this thread. Each round gets as many rows as it can learn from at
+// R = 4, as beside a stream that keeps the learner busy: a learner that rests in between makes more
+// passes over the window, and one that a burst has overtaken makes draws anew. One run for each
+// stretch of the stream.
 void stream(Runs& runs, const BenchOptions& options) {
   const EngineConfig config = logistic(kStreamDimension, options);
   FedEngine fed(config, 512 * kGrowthFrame);
@@ -92,10 +93,10 @@ void stream(Runs& runs, const BenchOptions& options) {
   }
 }
 
-// The same at several D: an engine past its cold start, for a while, two passes where that is not
+// The same at several D: an engine past its cold start, for some time, two passes where that is not
 // too long. S is the same everywhere. Each figure stands beside the power of D that leads to it
-// from the one before. `diagonal` keeps variances of the gradient noise and steps alone; what it
-// keeps of the curvature is a matrix all the same.
+// from the previous one. `diagonal` has diagonal gradient noise and steps; its curvature is a
+// matrix all the same.
 void engines(Runs& runs, const BenchOptions& options, const char* label, const char* sampler,
              NoiseStructure structure) {
   const double budget = options.seconds > 0 ? options.seconds : 0.4;
@@ -109,7 +110,7 @@ void engines(Runs& runs, const BenchOptions& options, const char* label, const c
     config.window_slack = std::max(config.window_size, config.window_slack);
     const double limit = limit_seconds(config, dimension);
     FedEngine fed(config, 64 * kGrowthRound);
-    // Most of the window at once, and the rest as it goes on.
+    // Observes most of the window at once, the rest between rounds.
     while (4 * fed.seen < 3 * config.window_size) fed.observe();
     while (fed.seen < config.window_size ||
            fed.engine->learner().view().phase != Learner::Phase::kSampling) {
@@ -144,8 +145,8 @@ void engines(Runs& runs, const BenchOptions& options, const char* label, const c
   }
 }
 
-// A move of one chain, and what it costs beside the gradient. The rig's estimates are D x D for
-// every sampler, as in an engine: so resident_bytes grows as D^2 where the cost of a move does not.
+// A move of one chain, and its cost beside the gradient. The rig has D x D estimates for every
+// sampler, as an engine has: resident_bytes grows as D^2 where the cost of a move does not.
 void dimensions(Runs& runs, const BenchOptions& options, const char* sampler, bool full,
                 const std::vector<std::uint32_t>& all) {
   const double budget = options.seconds > 0 ? options.seconds : 0.2;
@@ -169,8 +170,8 @@ void dimensions(Runs& runs, const BenchOptions& options, const char* sampler, bo
 }
 
 // Seconds from the last row to an answer that includes it, and to one whose draws are enough to be
-// judged. The rows come as fast as they are taken; the learner begins with the first of them, and
-// the process is looked at from then on.
+// judged. The rows come as fast as they are taken. The learner begins with the first of them, and
+// so do the figures of the process.
 void start_up(Runs& runs, const std::string& name, const EngineConfig& config, MicroRows& rows) {
   const OwnedEngine engine(config);
   prefault(engine.memory());

@@ -1,5 +1,4 @@
-// What the source of a suite begins with: servers under load, questions, limits of the machine, and
-// how all of it is timed.
+// What the suites include: servers under load, questions, limits of the machine, and timing.
 #ifndef WINDHOVER_TOOLS_BENCH_HARNESS_H_
 #define WINDHOVER_TOOLS_BENCH_HARNESS_H_
 

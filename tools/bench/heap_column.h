@@ -14,8 +14,8 @@ inline std::uint32_t argument(const benchmark::State& state, std::size_t i) {
   return static_cast<std::uint32_t>(state.range(i));
 }
 
-// Calls `f` again and again. The column heap_calls is that of these calls, which must be 0; missing
-// under sanitizers. Beside it resident_bytes: of the whole process at their end.
+// Runs `f` as a benchmark. The column heap_calls counts the heap calls of all iterations, and is
+// missing under sanitizers; beside it resident_bytes of the whole process at the end.
 template <class F>
 void measure(benchmark::State& state, F&& f) {
   const std::uint64_t before = heap_calls().value_or(0);

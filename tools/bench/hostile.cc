@@ -1,6 +1,5 @@
-// What one client has of a server on which others do their worst: its questions go on at a fixed
-// rate, alone, beside each kind of hostile peers, and beside all of them at once; and so do rows,
-// and clients that come to ask one question.
+// The latency of one client's questions, at a fixed rate: alone, beside each kind of hostile peers,
+// and beside all of them at once. Rows go on meanwhile, and clients come to ask one question.
 #include <algorithm>
 #include <random>
 
@@ -16,7 +15,7 @@ namespace {
 constexpr std::uint32_t kHogs = 16;        // connections that ask
 constexpr std::uint32_t kPagers = 4;       // connections that page through draws
 constexpr std::uint32_t kCrowd = 100;      // connections that only connect, at a time
-constexpr std::uint32_t kStrangers = 256;  // connections that come, say nothing and stay, at a time
+constexpr std::uint32_t kStrangers = 256;  // connections that come, say nothing and stay
 constexpr double kStrangersPerSecond = 300;
 constexpr std::uint32_t kManyAddresses = 250;
 constexpr double kNewcomersPerSecond = 20;
@@ -85,7 +84,7 @@ struct Quiet {
 
 double number_or_0(const Json& figure) { return figure.is_number() ? figure.get<double>() : 0; }
 
-// One client asks beside these.
+// Measures the client beside these attacks.
 Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& name,
                 const std::vector<Attack>& all, Quiet& quiet) {
   const std::uint32_t features = served.engine().config().model.features;
@@ -99,7 +98,7 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
     if (!attack.http_too) continue;
     peers.push_back(std::make_unique<HostilePeers>(served.http_address(), attack.plan));
   }
-  // They run when nobody else wants the processor, and nothing is measured before they have come.
+  // The peers run only where a processor is idle: waits until each kind has connected.
   wait_until(
       [&] {
         return std::ranges::all_of(peers,
@@ -154,7 +153,7 @@ Json run_beside(ServedEngine& served, const BenchOptions& o, const std::string& 
 Json run_hostile(const BenchOptions& options) {
   if (options.dimensions.size() > 1) throw UserError("--dimension takes one value for hostile");
   const std::uint32_t dimension = options.dimensions.empty() ? 10 : options.dimensions.front();
-  reserve_descriptors(kMostDescriptors);  // for the peers; real ones are in another process
+  reserve_descriptors(kMostDescriptors);  // for the peers, which are in this process
   EngineConfig config = served_config(options, dimension, 0);
   config.model.name = "linear";
   config.max_readers += kHttpReaders;

@@ -73,7 +73,7 @@ bool HostilePeers::may_send() const {
   return static_cast<double>(bytes_sent_) < (wall_seconds() - start_) * plan_.bytes_per_second;
 }
 
-// False: the server has hung up.
+// Returns false when the server has closed the connection.
 bool HostilePeers::write(Peer& peer) {
   const std::string& bytes = peer.greeted ? plan_.frames : hello_;
   if (bytes.empty()) return true;
@@ -94,11 +94,11 @@ bool HostilePeers::read(Peer& peer) {
   return received > 0 || (received < 0 && errno == EAGAIN);
 }
 
-// What the server leaves of the processors is theirs: such peers are on other machines. Where they
-// run the system takes a processor for free.
+// SCHED_IDLE: the peers, which stand for other machines, take only processor time that nobody else
+// wants. The system may take the processor from them at any time.
 void HostilePeers::run() {
   const sched_param none{};
-  (void)::sched_setscheduler(0, SCHED_IDLE, &none);  // this thread's alone, on Linux
+  (void)::sched_setscheduler(0, SCHED_IDLE, &none);  // of this thread alone, on Linux
   std::vector<pollfd> polled(peers_.size());
   while (!done_) {
     if (plan_.lets_go && may_come()) close(peers_[oldest_++ % peers_.size()]);

@@ -1,5 +1,5 @@
 // Peers that ask, connect or send as fast as they can, whatever comes back; and clients that come,
-// ask one question and go, beside whatever else a server has to bear.
+// ask one question and go.
 #ifndef WINDHOVER_TOOLS_BENCH_HOSTILE_PEERS_H_
 #define WINDHOVER_TOOLS_BENCH_HOSTILE_PEERS_H_
 
@@ -13,15 +13,15 @@
 
 namespace windhover {
 
-// One kind of them, on one thread until destruction.
+// What one kind of peers does, on one thread until destruction.
 struct HostilePlan {
   std::string frames;             // sent again and again
   std::uint32_t connections = 1;  // at a time
   bool greets = true;             // says Hello first
   double bytes_per_second = 0;    // over all connections together; 0: as fast as they are taken
   bool lets_go = false;           // closes a connection as soon as the next is made, oldest first
-  double comes_per_second = 0;    // connections made; 0: as soon as one is gone
-  std::uint32_t addresses = 0;    // so many of this machine by turns, from 127.0.0.2 on; 0: its own
+  double comes_per_second = 0;    // new connections; 0: as soon as one has gone
+  std::uint32_t addresses = 0;    // loopback addresses used in turn, from 127.0.0.2 on; 0: one
 };
 
 class HostilePeers {
@@ -61,10 +61,10 @@ class HostilePeers {
   std::thread thread_;
 };
 
-// One after the other at a fixed rate: each connects, says who it is, asks how the server is, and
-// has its answer or has none. Gives came, answered, p50_us, p99_us, max_us from connecting to the
-// answer, of those that had one.
-enum class Speaks : std::uint8_t { kFrames, kHttp };  // what the endpoint does
+// Clients that come one after the other at a fixed rate: each connects, asks for the status, and
+// gets an answer or none. Returns came, answered, and p50_us, p99_us, max_us from connecting to the
+// answer, of those that got one.
+enum class Speaks : std::uint8_t { kFrames, kHttp };  // the protocol of the endpoint
 Json run_newcomers(const std::string& address, Speaks what, double per_second,
                    const std::stop_token& stop);
 

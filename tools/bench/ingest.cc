@@ -1,14 +1,14 @@
 // Rows a second over TCP or Unix-domain sockets while the learner runs, past its cold start, beside
-// the bytes a second of such a connection itself and the rows a second of the generated parser on
-// the same frames.
+// the bytes a second of such a connection and the rows a second of the generated parser on the same
+// frames.
 #include "windhover/tools/bench/harness.h"
 
 namespace windhover {
 
 namespace {
 
-// Without options: what a frame costs, what a row costs, what a byte costs, many connections, and
-// what is different without TCP and in single precision.
+// Without options: shapes that show the cost of a frame, a row, a byte and many connections, and
+// the difference without TCP and in single precision.
 std::vector<IngestShape> default_shapes(const BenchOptions& o) {
   std::vector<IngestShape> out = {
       {10, 0, 1, 1},    {10, 0, 16, 1},  {10, 0, 256, 1},   {10, 0, 1, 32}, {10, 0, 256, 32},
@@ -42,7 +42,7 @@ std::vector<IngestShape> ingest_shapes(const BenchOptions& o) {
       }
     }
   }
-  // Two numbers of rows may both be more than a frame takes, and are then one run.
+  // Two numbers of rows that are both more than a frame takes become one run.
   std::vector<IngestShape> out;
   for (IngestShape shape : asked) {
     shape.rows_per_frame = rows_that_fit(shape.rows_per_frame, shape.dimension, shape.nonzeros);
@@ -64,7 +64,7 @@ namespace {
 Json run_shape(const BenchOptions& o, const IngestShape& s, double loopback) {
   const double seconds = o.seconds > 0 ? o.seconds : 1.5;
   const LoadRows rows{s.dimension - 1, s.nonzeros, s.rows_per_frame, s.single_precision, true};
-  // Before the server and its learner want the processors.
+  // Measured before the server and its learner want the processors.
   const FrameBytes frames(rows);
   const double parsed = static_cast<double>(frames.ends.size() * s.rows_per_frame) /
                         generated_parser_seconds(frames.bytes, 0.05);

@@ -1,6 +1,6 @@
-// Body of the limits; included once by each limit_kernels_<instruction set>.cc with
-// WINDHOVER_LIMIT_KERNELS set to the table's name and WINDHOVER_VECTOR_BYTES to the width of its
-// registers. Everything here has internal linkage.
+// The body of the limits, included once by each limit_kernels_<instruction set>.cc with
+// WINDHOVER_LIMIT_KERNELS set to the name of the table and WINDHOVER_VECTOR_BYTES to the width of
+// the registers. Everything here has internal linkage.
 #ifndef WINDHOVER_TOOLS_BENCH_LIMIT_KERNELS_IMPL_H_
 #define WINDHOVER_TOOLS_BENCH_LIMIT_KERNELS_IMPL_H_
 
@@ -16,7 +16,7 @@ using LooseDoubles = double __attribute__((vector_size(WINDHOVER_VECTOR_BYTES), 
 using Floats = float __attribute__((vector_size(WINDHOVER_VECTOR_BYTES)));
 constexpr std::size_t kDoubles = WINDHOVER_VECTOR_BYTES / sizeof(double);
 constexpr std::size_t kFloats = WINDHOVER_VECTOR_BYTES / sizeof(float);
-constexpr std::size_t kChains = 12;  // independent sums: latency times throughput, and some more
+constexpr std::size_t kChains = 12;  // independent sums, more than latency times throughput
 
 inline Doubles load(const double* p) { return *reinterpret_cast<const LooseDoubles*>(p); }
 inline void store(double* p, Doubles v) { *reinterpret_cast<LooseDoubles*>(p) = v; }
@@ -27,7 +27,7 @@ inline double sum(Doubles v) {
 }
 
 double read(const double* data, std::size_t count) {
-  Doubles s[8] = {};  // unrolled whole
+  Doubles s[8] = {};  // unrolled
   for (std::size_t i = 0; i < count; i += 8 * kDoubles) {
     for (std::size_t k = 0; k < 8; ++k) s[k] += load(data + i + k * kDoubles);
   }
@@ -46,10 +46,11 @@ Number multiply_add(std::size_t rounds, Number factor, Number term) {
   return total[0];
 }
 
-// Sums are named by constants alone (index sequences): those that a loop counts through may be kept
+// Sums are indexed by constants of an index sequence: sums that a loop variable indexes may be kept
 // in memory.
 
-// Registers of rows, one for each of kVector, which stay there over all columns.
+// gemv over one strip: registers of rows, one for each of kVector, which hold their sums over all
+// columns.
 template <std::size_t... kVector>
 void gemv_strip(const double* a, std::size_t columns, const double* x, double* y,
                 std::index_sequence<kVector...>) {
@@ -69,8 +70,8 @@ void gemv(const double* a, std::size_t rows, std::size_t columns, const double* 
   using Strip = void (*)(const double*, std::size_t, const double*, double*);
   static constexpr Strip kStrips[] = {gemv_strip<1>, gemv_strip<2>, gemv_strip<3>, gemv_strip<4>,
                                       gemv_strip<5>, gemv_strip<6>, gemv_strip<7>, gemv_strip<8>};
-  // Strips of eight, or of a little less where that makes them alike: a last one of one register
-  // would wait for each of its sums.
+  // Strips of eight registers, or of a little less where that makes them alike: a last strip of one
+  // register would wait for each of its sums.
   std::size_t left = (rows + kDoubles - 1) / kDoubles;
   for (std::size_t strips = (left + 7) / 8; strips > 0; --strips) {
     const std::size_t vectors = (left + strips - 1) / strips;
@@ -82,8 +83,8 @@ void gemv(const double* a, std::size_t rows, std::size_t columns, const double* 
 }
 
 // A tile of kVectors registers by kColumns columns stays in registers over a block of rows that
-// stays in L1. A tile of few sums has several sets of them, for rows in turn: otherwise each would
-// wait for the one before.
+// stays in L1. A tile of few sums has several sets of them, for rows in turn, because each sum
+// would otherwise wait for the one before.
 template <std::size_t kColumns, std::size_t kVectors>
 struct SyrkTile {
   static constexpr std::size_t kTile = kColumns * kVectors;
@@ -117,7 +118,7 @@ struct SyrkTile {
   }
 };
 
-// kColumns columns from their diagonal down to row `columns`.
+// kColumns columns, from the diagonal down to row `columns`.
 template <std::size_t kColumns>
 void syrk_columns(const double* x, std::size_t rows, std::size_t columns, std::size_t width,
                   std::size_t column, double* c) {

@@ -1,4 +1,4 @@
-// An engine, its learner thread and its server in this process, and what the suites that serve one
+// An engine with its learner thread and server in this process, and what the suites that use one
 // over loopback share.
 #ifndef WINDHOVER_TOOLS_BENCH_LOAD_H_
 #define WINDHOVER_TOOLS_BENCH_LOAD_H_
@@ -31,15 +31,15 @@ namespace windhover {
 
 struct ServedOptions {
   std::uint32_t max_sessions = 64;
-  // Locked memory, and the query thread before everybody else and on a processor of its choice, as
-  // far as the machine permits it.
+  // Locks memory, and gives the query thread a FIFO priority and a processor of its own, as far as
+  // the machine permits.
   bool real_time = false;
-  bool unix_sockets = false;   // and no TCP
+  bool unix_sockets = false;   // without TCP
   DurableConfig durable = {};  // its folder outlives the engine
   bool http = false;           // takes kHttpReaders of the engine's readers
 };
 
-// The last processor that this process may use, where there are several; -1: there is only one.
+// The last processor that this process may use; -1 where there is only one.
 inline int last_processor() noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -49,7 +49,7 @@ inline int last_processor() noexcept {
   return last;
 }
 
-// Paths for the sockets of one server, unlinked by it.
+// Paths for the sockets of one server, which unlinks them.
 struct SocketPaths {
   explicit SocketPaths(bool wanted) {
     static int made = 0;
@@ -63,7 +63,8 @@ struct SocketPaths {
   std::string query;
 };
 
-// Starts on construction, stops on destruction. Throws when something does not start.
+// Starts on construction, stops on destruction. UserError or RunError when something does not
+// start.
 class ServedEngine {
  public:
   explicit ServedEngine(const EngineConfig& config, const ServedOptions& options = {})
@@ -83,7 +84,6 @@ class ServedEngine {
     }
     value_or_throw(server_->open());
     if (!ok(server_->kept().start())) throw RunError("a thread could not be started");
-    // The threads are started here because Server::start() does not say what was not permitted.
     const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
     const auto tells = [](void* server) { static_cast<Server*>(server)->run_http(); };
     const auto answers = [](void* server) { static_cast<Server*>(server)->run_query(); };
@@ -102,7 +102,7 @@ class ServedEngine {
   Engine& engine() { return *engine_; }
   Server& server() { return *server_; }
   bool memory_locked() const { return memory_locked_; }
-  // Mask of ThreadWarning.
+  // A mask of ThreadWarning.
   std::uint32_t query_thread_warnings() const { return query_thread_.warnings(); }
   std::string observe_address() const { return address(paths_.observe, server_->observe().port); }
   std::string http_address() const { return address({}, server_->http().port); }
@@ -146,16 +146,17 @@ class ServedEngine {
   bool memory_locked_ = false;
 };
 
-// The default 100,000, or of more than 100 parameters as many as make ten million numbers: of more,
-// a posterior settles for tens of seconds.
+// The size of the window: 100,000, the default, or above 100 parameters as many rows as make ten
+// million numbers, because with more a posterior settles for tens of seconds.
 std::uint64_t window_rows(std::uint32_t dimension);
 
-// A linear model of so many parameters over a window of window_rows(). UserError when the dimension
-// cannot be.
+// A linear model of `dimension` parameters over a window of window_rows(). UserError when the
+// dimension is below 2.
 EngineConfig served_config(const BenchOptions& options, std::uint32_t dimension,
                            std::uint32_t nonzeros = 0);
 
-// No more rows than fit into a frame of the default size. UserError when not even one does.
+// `wanted`, but no more rows than fit into a frame of the default size. UserError when not even one
+// fits.
 std::uint32_t rows_that_fit(std::uint32_t wanted, std::uint32_t dimension, std::uint32_t nonzeros);
 
 // The list, or the default where it is empty.
@@ -164,19 +165,20 @@ std::vector<std::uint32_t> list_or(const std::vector<std::uint32_t>& list,
 
 void sleep_for(double seconds);
 inline constexpr double kPatience = 600;
-// Looks every millisecond. RunError with these words after kPatience.
+// Waits until `done`, looking every millisecond. RunError with `otherwise` after kPatience, in
+// seconds.
 void wait_until(const std::function<bool()>& done, const char* otherwise);
 
-// Work on a thread of its own, which is given a std::stop_token, until end() or destruction.
+// Work on a thread of its own, which gets a std::stop_token, until end() or destruction.
 template <class Result>
 class Beside {
  public:
   template <class Work>
   explicit Beside(Work&& work)
       : result_(std::async(std::launch::async, std::forward<Work>(work), stop_.get_token())) {}
-  ~Beside() { stop_.request_stop(); }  // what is left then waits for it
+  ~Beside() { stop_.request_stop(); }  // the future then waits for the work
 
-  // What it gave; what it threw is thrown here. Once.
+  // Stops the work and returns its result, or throws what it threw. Once.
   Result end() {
     stop_.request_stop();
     return result_.get();
@@ -187,7 +189,7 @@ class Beside {
   std::future<Result> result_;
 };
 
-// Notes what an engine has taken in and learned; figures() gives what has come to it since.
+// Notes how far an engine has come; figures() gives what it has taken in and learned since.
 class IngestSpan {
  public:
   explicit IngestSpan(ServedEngine& served);
@@ -205,21 +207,22 @@ class IngestSpan {
   double start_;
 };
 
-// What is sent where nothing else is said.
+// The default load: dense or sparse rows, kLoadRowsPerFrame a frame or as many as fit.
 LoadRows load_rows(std::uint32_t dimension, std::uint32_t nonzeros);
 
-// Sends up to 30,000 rows, then nothing until the posterior has settled, which it has not during a
-// cold start, and, if `rest`, the learner has nothing left to do: its answers stand for as many
-// steps as a tenth of a second before. Once an engine. RunError after kPatience.
+// Sends at least 30,000 rows or a window, then nothing until the posterior has settled, which it
+// has not during a cold start. With `rest` also waits until the learner has nothing left to do: its
+// answers stand for as many steps as a tenth of a second before. Once for an engine. RunError after
+// kPatience.
 void settle(ServedEngine& served, const LoadRows& rows, bool rest);
 
-// Rows a second that the server takes from 32 connections: "saturation" where a suite speaks of a
-// share of it. The posterior has settled before.
+// Rows a second that the server takes from 32 connections, "saturation" where a suite speaks of a
+// share of it. REQUIRES: the posterior has settled.
 double saturating_rate(ServedEngine& served, const LoadRows& rows);
 inline constexpr std::uint32_t kLoadConnections = 32;
 inline constexpr std::uint32_t kLoadRowsPerFrame = 256;
 
-// What `windhover bench ingest` sends.
+// The load of one run of `windhover bench ingest`.
 struct IngestShape {
   std::uint32_t dimension;
   std::uint32_t nonzeros;
@@ -229,7 +232,7 @@ struct IngestShape {
   bool unix_sockets = false;
 };
 
-// The runs of the suite with these options, in order.
+// The runs of that suite with these options, in order.
 std::vector<IngestShape> ingest_shapes(const BenchOptions& options);
 
 // The name of the run.

@@ -12,23 +12,23 @@
 
 namespace windhover {
 
-// The request as it goes over the wire.
+// The request as it goes over the wire, with its length in front.
 std::string framed(const v1::Request& request);
 std::string hello_frame();
 
-// Takes the next answer in, which has to be the only one under way; false when the peer is gone or
-// says what is no answer. Blocking.
+// Receives the next answer, which must be the only one under way; false when the peer is gone or
+// sends no answer. Blocking.
 bool receive_response(int socket, v1::Response& response);
 
-// A socket that listens on a port of this machine's choice, and the address it has. RunError.
+// A listening socket on a port that the system chooses, and its address. RunError.
 int listen_on_loopback(sockaddr_in& address);
 
-// Connects to "127.0.0.1:port" or "unix:/path", says Hello, and takes the answer in. Blocking,
+// Connects to "127.0.0.1:port" or "unix:/path", says Hello, and receives the answer. Blocking,
 // TCP_NODELAY. RunError when nobody listens or the server does not welcome it.
 int connect_and_greet(const std::string& address);
 
-// Writes all of it, waiting where it must; false when the peer is gone. Works on non-blocking
-// sockets too.
+// Writes all bytes, waiting where it must; false when the peer is gone. Also for non-blocking
+// sockets.
 bool write_all(int socket, const char* data, std::size_t size);
 
 }  // namespace windhover

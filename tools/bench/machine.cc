@@ -31,7 +31,7 @@ namespace {
 
 constexpr double kBudget = 0.15;
 
-// Keeps the compiler from dropping what nobody looks at.
+// Keeps the compiler from dropping a result that is not used.
 template <class T>
 void use(T value) {
   asm volatile("" : : "g"(value) : "memory");
@@ -48,12 +48,12 @@ MappedBlock filled(std::size_t count, double value) {
   return block;
 }
 
-// The number of doubles, rounded up to the widest registers there are.
+// `count` doubles rounded up to the widest registers there are.
 std::size_t whole_registers(std::size_t count) { return (count + 7) / 8 * 8; }
 
-// Size of the first processor's data cache: from the kernel, because sysconf() takes a virtual
-// machine's last cache for that of its host. 0: unknown. index0 is the first data cache, index1
-// that of instructions.
+// The size of a data cache of the first processor; 0: unknown. From the kernel first, because in a
+// virtual machine sysconf() gives the last cache of its host. index0 is the first data cache,
+// index1 that of instructions.
 std::size_t cache_bytes(int level) {
   constexpr std::array kIndices = {0, 2, 3};
   constexpr std::array kNames = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
@@ -66,7 +66,8 @@ std::size_t cache_bytes(int level) {
   return bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
-// Bytes of a working set within these bounds, in whole pages.
+// Bytes of a working set within these bounds, in whole pages; `otherwise` where the cache is not
+// known.
 std::size_t working_set(std::size_t bytes, std::size_t otherwise, std::size_t least,
                         std::size_t most) {
   if (bytes == 0) bytes = otherwise;

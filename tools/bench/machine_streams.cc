@@ -27,7 +27,7 @@ constexpr std::size_t kSendBytes = 64 * 1024;
 constexpr std::size_t kPingBytes = 64;
 constexpr int kStretches = 5;
 
-// Two ends of one connection in this process.
+// The two ends of one connection in this process.
 class SocketPair {
  public:
   explicit SocketPair(StreamKind kind) {
@@ -76,7 +76,7 @@ double stream_rate(StreamKind kind, double budget) {
     ::shutdown(pair.near(), SHUT_WR);
   });
   std::vector<char> buffer(kSendBytes);
-  // A first stretch to warm up, then those of which the best counts.
+  // The first stretch warms up; of the others the best counts.
   double best = 0;
   bool alive = true;
   for (int stretch = 0; alive && stretch <= kStretches; ++stretch) {

@@ -1,15 +1,19 @@
-// Google Benchmark of the hot functions, each with a column of heap calls that must be 0.
+// Google Benchmark of the hot functions, most with a column of heap calls, which must be 0 for the
+// library's own functions.
 //
 //   build/bin/windhover_benchmarks [--benchmark_filter=...] [--benchmark_format=json]
 //
 // Here: rounds, snapshots, rows into the window. micro_learner.cc: the parts of a round but the
-// moves. micro_samplers.cc: those, gradients, sums, preconditioners. micro_random.cc: random
+// moves. micro_samplers.cc: moves, gradients, sums, preconditioners. micro_random.cc: random
 // numbers. micro_predictions.cc: answers. micro_io.cc: framing, codec, producers.
 // micro_conversation.cc: a request in, its answer out. micro_client.cc: the other side, and rows
-// from a file. micro_log.cc: commits to the disk.
+// from a file. micro_log.cc: commits to the disk. micro_checkpoint.cc: saving and restoring an
+// engine.
 //
 // step/... are whole rounds of the engine: minibatch indices, gradients of all chains, the full
-// preconditioner, injected noise, the sweep for the noise covariance and the retained draws.
+// preconditioner, injected noise, the sweep for the noise covariance and the retained draws. range:
+// dimension, minibatch size, rows that come before each round. Where none come, the window stays
+// the same and sweeps over it become rare.
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"
 
@@ -31,8 +35,8 @@ void step(benchmark::State& state, const char* model, const char* sampler) {
       benchmark::Counter(static_cast<double>(examples() - before), benchmark::Counter::kIsRate);
 }
 
-// A new snapshot. While the clock stands still rounds publish none; asked for no round, the learner
-// does if they have retained a draw.
+// A new snapshot. While the clock stands still rounds publish none; poll(0) publishes one if the
+// rounds have retained a draw.
 void publish(benchmark::State& state) {
   constexpr int kRounds = 64;
   constexpr std::uint32_t kFresh = 16;

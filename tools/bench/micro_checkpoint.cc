@@ -1,5 +1,5 @@
-// What saving costs an engine at work: how long the learner stands still for the copy, and what the
-// rest takes on a thread of its own.
+// What saving costs an engine at work: how long the learner stands still for the copy, and the
+// rest, which another thread does.
 #include <cstring>
 
 #include "windhover/platform/random.h"
@@ -46,7 +46,7 @@ class BytesSource final : public Source {
   std::span<const std::byte> left_;
 };
 
-// Its chains are at work, with the defaults for all but the window.
+// An engine with the defaults for chains and minibatches, and a short window.
 EngineConfig config_of(const benchmark::State& state) {
   EngineConfig config = MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0)));
   config.sampler.chains = 0;
@@ -59,7 +59,7 @@ void succeed(Status status) {
   if (!ok(status)) throw RunError(to_string(status));
 }
 
-// The learner's part: nothing of the engine moves for so long, but for answers and rows that come.
+// The learner's part: for so long the chains stand still, while rows come and answers go.
 void capture(benchmark::State& state) {
   MicroStream stream(config_of(state));
   Engine& engine = stream.engine();
@@ -83,7 +83,7 @@ void capture(benchmark::State& state) {
                           value_or_throw(Engine::footprint(without)));
 }
 
-// Packing the rows, checksums: all but the disk.
+// Packing the rows and checksums: everything but the disk.
 void write(benchmark::State& state) {
   MicroStream stream(config_of(state));
   CountingSink sink;
@@ -102,7 +102,7 @@ void restore(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<std::int64_t>(sink.bytes.size()) * state.iterations());
 }
 
-// A frame of rows that recovery feeds again, into a window whose learner keeps up.
+// A frame of rows as recovery takes it in, with a learner that keeps up.
 void observe_packed(benchmark::State& state) {
   constexpr std::uint64_t kFrame = 256;
   const EngineConfig config = with_defaults(config_of(state));

@@ -1,5 +1,5 @@
-// The other side of the wire, and rows on their way to it from a file; see micro_benchmarks.cc. A
-// client does use the heap.
+// The client's side of the wire, and rows on their way to it from a file; see micro_benchmarks.cc.
+// A client does call the heap.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -24,11 +24,9 @@
 namespace windhover {
 namespace {
 
-// A server that welcomes one client, acknowledges what it sends, and throws it away: what sending
-// costs the sender.
-//
-// It runs on a thread of its own until the client has gone; the client goes first. No heap call
-// once it is constructed.
+// A server that welcomes one client, acknowledges what it sends and drops it: leaves the cost of
+// sending. Runs on a thread of its own until the client has gone; the client must go first. No heap
+// call after construction.
 class WireSink {
  public:
   explicit WireSink(std::uint32_t features) : buffer_(kBuffer) {
@@ -44,7 +42,7 @@ class WireSink {
     thread_ = std::thread([this] { run(); });
   }
   ~WireSink() {
-    ::shutdown(listener_, SHUT_RDWR);  // ends a wait for a client that never came
+    ::shutdown(listener_, SHUT_RDWR);  // ends accept() where no client came
     thread_.join();
     ::close(listener_);
   }
@@ -72,7 +70,7 @@ class WireSink {
     if (client >= 0) ::close(client);
   }
 
-  // Whole frames; the answer to all of them into reply_.
+  // Takes whole frames, and puts the answer to all of them into reply_. Returns the bytes taken.
   std::size_t take(std::span<const std::byte> bytes) noexcept {
     std::size_t used = 0;
     ack_.frames = 0;
@@ -102,8 +100,8 @@ class WireSink {
   std::thread thread_;
 };
 
-// Rows encoded as they come and written, 64 KiB at a time, into a socket that somebody else reads.
-// range: features, rows a frame, non-zeros.
+// Rows that are encoded as they come and written, 64 KiB at a time, into a socket. range: features,
+// rows a frame, non-zeros.
 void send_observe(benchmark::State& state) {
   constexpr std::uint32_t kRows = 4096;
   ModelConfig model;
@@ -135,7 +133,7 @@ void send_observe(benchmark::State& state) {
   state.SetItemsProcessed(sent);
 }
 
-// Lines as of the flights: a date, two categories, a number.
+// Lines like those of the flights: a date, two categories, a number.
 class FlightLines {
  public:
   static constexpr std::size_t kLines = 50'000;
@@ -203,7 +201,8 @@ harmonics = 2
   std::filesystem::path path_;
 };
 
-// A file's lines to sparse rows; opening the file is not measured. An item is a line.
+// Reads the lines of a file, and encodes them as sparse rows; opening the file is not measured. An
+// item is a line.
 void read_lines(benchmark::State& state, bool encoded) {
   const FlightLines lines;
   const Schema schema = FlightLines::schema();

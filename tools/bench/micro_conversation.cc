@@ -1,5 +1,5 @@
-// A whole request: the bytes of a frame in, the bytes of its answer out, in memory; see
-// micro_benchmarks.cc. What a server adds is the socket.
+// A whole request in memory: the bytes of a frame in, the bytes of its answer out; see
+// micro_benchmarks.cc. A server adds the socket to this.
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"
@@ -33,7 +33,8 @@ void draws(benchmark::State& state) {
 void status(benchmark::State& state) { talk(state, status_frame(), 10); }
 
 // Reads of up to 64 KiB of whole frames: found, decoded, checked, taken into the window, and
-// acknowledged once a read. Where the window is full the learner takes the rows, unmeasured.
+// acknowledged once a read. Where the window is full the learner takes the rows, which is not
+// measured.
 void observe(benchmark::State& state) {
   const LoadRows rows{.features = argument(state, 0),
                       .nonzeros = argument(state, 2),

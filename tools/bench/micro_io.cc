@@ -39,7 +39,7 @@ void for_frames(const FrameBytes& frames, F&& f) {
   }
 }
 
-// The lengths in front of the frames alone.
+// Only the lengths in front of the frames.
 void framing(benchmark::State& state) {
   const FrameBytes frames = frames_of(state);
   measure(state, [&] {
@@ -72,7 +72,7 @@ void generated_parser(benchmark::State& state) {
   count_rows(state, frames);
 }
 
-// encode(out) again and again; it gives the bytes written.
+// Measures encode(out), which returns the bytes written.
 template <class Encode>
 void encode_again(benchmark::State& state, std::span<std::byte> out, Encode&& encode) {
   std::size_t bytes = 0;
@@ -81,8 +81,8 @@ void encode_again(benchmark::State& state, std::span<std::byte> out, Encode&& en
   state.counters["answer_bytes"] = static_cast<double>(bytes);
 }
 
-// A posterior's own answers, so that every field that a client gets is there: fields that are 0
-// are left out.
+// The answers of a posterior, so that they have every field that a client gets: fields that are 0
+// are left out on the wire.
 void encode_prediction(benchmark::State& state) {
   MicroStream stream(MicroStream::config("linear", 10));
   Reader reader = stream.engine().reader().value();
@@ -158,7 +158,7 @@ void encode_acknowledgement(benchmark::State& state) {
   encode_again(state, out, [&](std::span<std::byte> to) { return encode(reply, to); });
 }
 
-// Frames of as many connections as the table's producers, each of them known.
+// Frames of `producers` connections, each a producer that the table knows.
 void claim_producer(benchmark::State& state) {
   const auto producers = static_cast<std::uint64_t>(state.range(0));
   Placed<ProducerTable> table(static_cast<std::size_t>(ServerConfig{}.max_producers));

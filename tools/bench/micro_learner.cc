@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::uint32_t kDraws = 64;
 
-// Everything anew from the sums of a pass: mode, mean, A and its factors, C.
+// Computes everything anew from the sums of a pass: mode, mean, A and its factors, C.
 void refresh(benchmark::State& state, bool learn_prior_precision) {
   Pass pass(argument(state, 0), learn_prior_precision);
   measure(state, [&] { pass.refresh(); });
 }
 
-// The rows that have come since the last round, and those that leave the window for them.
+// Adds the rows that have come since the last round, and removes those that leave the window.
 void add_and_remove(benchmark::State& state) {
   Pass pass(argument(state, 0));
   AnchorSums& sums = pass.estimator().sums().done();
@@ -34,8 +34,8 @@ void add_and_remove(benchmark::State& state) {
   state.SetItemsProcessed(state.range(1) * state.iterations());
 }
 
-// Scores the rows in the order of the stream: do they depend on one another, are the newest like
-// the rest?
+// Scores the rows in the order of the stream, to see whether they depend on one another and whether
+// the newest are like the rest.
 void score_series(benchmark::State& state) {
   Pass pass(argument(state, 0));
   const Estimator& estimator = pass.estimator();
@@ -100,7 +100,7 @@ void consistency_add(benchmark::State& state) {
   });
 }
 
-// Includes the default sampler's law, which takes a Lyapunov equation up to D = 32.
+// Includes the law of the default sampler, which takes a Lyapunov equation up to D = 32.
 void consistency_ratio(benchmark::State& state) {
   MicroStream stream(MicroStream::config("linear", argument(state, 0)));
   const Learner& learner = stream.engine().learner();
@@ -186,7 +186,7 @@ void inverse_factor(benchmark::State& state) {
           [&] { inverse->compute(pass.estimator().laplace().factor(), 1.0, covariance.data()); });
 }
 
-// Its product with the rows of a request.
+// The product of the inverse factor with the rows of a request.
 void whiten(benchmark::State& state) {
   Pass pass(argument(state, 0));
   const InverseFactor& inverse = pass.estimator().laplace().inverse_factor();
@@ -201,7 +201,7 @@ void whiten(benchmark::State& state) {
   state.SetItemsProcessed(state.range(1) * state.iterations());
 }
 
-// A round without a window: sixty-four fresh rows join the estimates and move every chain.
+// A round without a window: 64 new rows join the estimates and move every chain.
 void take_in(benchmark::State& state, Horizon horizon) {
   constexpr std::uint32_t kFresh = 64;
   EngineConfig config = MicroStream::config("linear", argument(state, 0));

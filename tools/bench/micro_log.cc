@@ -1,6 +1,6 @@
 // One commit of the log to the disk that holds the temporary folder (TMPDIR), beside the same bytes
 // in LMDB and beside a bare write and fdatasync; see micro_benchmarks.cc. Latencies in
-// microseconds. Each keeps the last 256 MiB, so that all of them write over what they wrote before.
+// microseconds. Each works within 256 MiB, so that all of them write over what they wrote before.
 #include <lmdb.h>
 
 #include <algorithm>
@@ -22,7 +22,8 @@ namespace {
 
 constexpr LogOptions kLog{256ULL << 20, 16ULL << 20, 2ULL << 20};
 
-// Times commit(i) and shows the middle and the 99th percentile. It gives whether all went well.
+// Times commit(i), which returns whether it succeeded, and shows the median and the 99th
+// percentile.
 template <class Commit>
 void time_commits(benchmark::State& state, Commit&& commit) {
   std::vector<double> taken;  // us
@@ -90,8 +91,8 @@ void bare_commit(benchmark::State& state) {
   }
 }
 
-// One transaction a commit: a frame appended under its number and, past 256 MiB, the oldest
-// removed.
+// One transaction for each commit: a frame is appended under its number, and past 256 MiB the
+// oldest is removed.
 void lmdb_commit(benchmark::State& state, unsigned flags) {
   const TemporaryFolder place;
   MDB_env* env = nullptr;
@@ -120,7 +121,7 @@ void lmdb_commit(benchmark::State& state, unsigned flags) {
   if (env != nullptr) mdb_env_close(env);
 }
 
-// range: bytes of the rows in a commit: 1 row of 10 features, 32 of them, 256, and large ones.
+// range: bytes of the rows in a commit: 1 row of 10 features, 32 rows, 256 rows, and larger ones.
 #define WINDHOVER_COMMIT_SIZES                                                             \
   Arg(88)->Arg(32 * 88)->Arg(256 * 88)->Arg(256 << 10)->Arg(1 << 20)->UseRealTime()->Unit( \
       benchmark::kMicrosecond)

@@ -16,7 +16,7 @@ namespace windhover {
 
 inline constexpr std::uint64_t kPassRows = 4096;
 
-// A linear model, dense rows of it, and what a learner knows of them.
+// A linear model, dense rows of it, and the estimates of a learner after one pass over them.
 class Pass {
  public:
   explicit Pass(std::uint32_t dimension, bool learn_prior_precision = false)

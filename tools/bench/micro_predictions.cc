@@ -1,5 +1,5 @@
-// Answers in process, from the newest snapshot; see micro_benchmarks.cc. The predictions are those
-// of all models of the registry.
+// Answers in process, from the newest snapshot; see micro_benchmarks.cc. Predictions are measured
+// for all models of the registry.
 #include <span>
 #include <string>
 
@@ -11,7 +11,7 @@ namespace {
 
 struct Question {
   std::uint32_t nonzeros = 0;  // sparse rows of so many; 0: dense
-  bool with_draws = true;      // a Thompson draw, which reads all draws, also for one row
+  bool with_draws = true;      // a Thompson draw, which reads all draws even for one row
   bool with_quantiles = false;
 };
 
@@ -46,8 +46,8 @@ void predict(benchmark::State& state, std::string_view model, const Question& qu
   state.SetItemsProcessed(state.range(1) * state.iterations());
 }
 
-// "predict/MODEL/D/ROWS", with a Thompson draw where the model gives one; predict_quantiles with
-// five quantiles, predict_sparse of rows of 8 non-zeros, predict_alone without the Thompson draw.
+// "predict/MODEL/D/ROWS", with a Thompson draw where the model has one; predict_quantiles with five
+// quantiles, predict_sparse for rows of 8 non-zeros, predict_alone without the Thompson draw.
 bool register_predictions() {
   for (const ModelEntry& model : model_registry()) {
     const auto add = [&](const std::string& what, const Question& question) {
@@ -60,7 +60,7 @@ bool register_predictions() {
     auto* dense = add("predict", {.with_draws = draws})->Args({10, 1})->Args({10, 256});
     if (draws) dense->Args({100, 1})->Args({100, 256});
     if (model.name == "linear") dense->Args({1000, 1})->Args({1000, 256});
-    const int sparse_dimension = model.network ? 25 : 101;  // a network has many times as many
+    const int sparse_dimension = model.network ? 25 : 101;  // a network has many more parameters
     add("predict_sparse", {.nonzeros = 8, .with_draws = draws})
         ->Args({sparse_dimension, 1})
         ->Args({sparse_dimension, 256});

@@ -1,6 +1,6 @@
-// Random numbers, rows of a minibatch drawn by their age beside rows drawn alike, and the sigmoid
-// of many; see micro_benchmarks.cc. .../baseline is what a processor without AVX gets: the same
-// bits.
+// Random numbers, minibatches drawn by the age of rows beside uniform ones, and the sigmoid of many
+// numbers; see micro_benchmarks.cc. .../baseline is the code for a processor without AVX, which
+// gives the same bits.
 #include <cstddef>
 #include <vector>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr random_kernels::Start kStart{{1, 0}, {0, 0, 0}, 0};
 
-// fill(numbers, round), a number of each position an element.
+// Measures fill(numbers, round).
 template <class T, class Fill>
 void fills(benchmark::State& state, Fill&& fill) {
   std::vector<T> numbers(static_cast<std::size_t>(state.range(0)));

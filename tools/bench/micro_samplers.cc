@@ -1,9 +1,9 @@
 // The samplers' hot functions; see micro_benchmarks.cc. gemv/... is the product of a minibatch with
-// a vector when its rows lie as suits that best: the limit that a gradient (one product with X and
-// one with its transpose, rows gathered) is measured against. syrk/... is the product with its own
-// transpose, lower triangle: the limit of the sums for the noise covariance and the curvature.
+// a vector in the layout that suits it best: the limit of a gradient, which is one product with X
+// and one with its transpose, rows gathered. syrk/... is the product with its own transpose, lower
+// triangle: the limit of the sums for the noise covariance and the curvature.
 //
-// Gradients and sums are those of all models of the registry, moves and refreshes those of all
+// Gradients and sums are measured for all models of the registry, moves and refreshes for all
 // samplers.
 #include <cstddef>
 #include <string>
@@ -29,7 +29,7 @@ void count_examples(benchmark::State& state) {
 using Call = void (*)(SamplerRig&);
 void refresh(SamplerRig& rig) { rig.refresh(); }
 
-// A function of the rig, called again and again. RunError becomes the benchmark's error.
+// Registers a call of the rig as a benchmark. RunError becomes the error of the benchmark.
 benchmark::internal::Benchmark* add(std::string_view what, std::string_view name, RigConfig config,
                                     Call call) {
   const std::string full = std::string(what) + "/" + std::string(name);
@@ -73,7 +73,7 @@ bool register_sums() {
 
 // "move/SAMPLER/D/S" and "refresh/SAMPLER/D/S".
 bool register_samplers() {
-  constexpr double kSeconds = 0.2;  // they are many
+  constexpr double kSeconds = 0.2;  // short, because there are many
   for (const SamplerEntry& sampler : sampler_registry()) {
     RigConfig config;
     config.sampler = sampler.name;

@@ -1,5 +1,5 @@
-// Engines and rows to feed them with: what a round, a pass and a prediction cost where the window
-// moves on, and where it does not.
+// Rows, and engines that are fed with them: what a round, a pass and a prediction cost while the
+// window moves on, and while it does not.
 #ifndef WINDHOVER_TOOLS_BENCH_MICRO_STREAM_H_
 #define WINDHOVER_TOOLS_BENCH_MICRO_STREAM_H_
 
@@ -19,8 +19,8 @@
 namespace windhover {
 
 // A number of rows, sent again and again. Features are standard normal, those of sparse rows ones,
-// one in each of as many equal parts; targets are such as the model takes, with theta_j = effect /
-// sqrt(F).
+// one in each of as many equal parts; targets suit the model, with theta_j = effect /
+// sqrt(non-zeros of a row).
 class MicroRows {
  public:
   MicroRows(const ModelConfig& model, std::uint32_t rows, double effect = 0.3)
@@ -44,8 +44,8 @@ class MicroRows {
     for (std::uint32_t i = 1; i <= rows; ++i) row_ends_.push_back(i * a_row());
   }
 
-  // Hands on the next ones, up to `count` of them and to the last row, from which it begins anew.
-  // How many the engine took.
+  // Feeds the engine the next rows: up to `count`, and only up to the last row; the next call
+  // begins with the first again. Returns how many the engine took.
   std::uint64_t feed(Engine& engine, std::uint32_t count) {
     if (count == 0) return 0;
     count = std::min(count, rows_ - next_);
@@ -73,7 +73,7 @@ class MicroRows {
   const std::vector<std::uint32_t>& indices() const { return indices_; }
   const std::vector<std::uint32_t>& row_ends() const { return row_ends_; }
 
-  // What a model of this response takes.
+  // A target that a model of this response takes.
   static double target(Response response, double eta, double noise, std::uint32_t classes) {
     switch (response) {
       case Response::kBernoulli:
@@ -114,9 +114,8 @@ class MicroRows {
   std::uint64_t accepted_ = 0;
 };
 
-// An engine past its cold start, driven by the caller, and its stream. Without a clock of the
-// caller's, which outlives it, it goes by the real one. One that is not to learn has seen no row:
-// its answers are the prior's.
+// An engine past its cold start, driven by the caller, and its stream. `clock` outlives it; null:
+// the real one. Without `learns` it has seen no row, and its answers are the prior's.
 class MicroStream {
  public:
   static constexpr std::uint32_t kWindow = 4096;
@@ -135,7 +134,7 @@ class MicroStream {
     engine_->poll(0);  // publishes
   }
 
-  // `fresh` rows, and one round.
+  // Feeds `fresh` rows, and makes one round.
   void round(std::uint32_t fresh) {
     rows_.feed(*engine_, fresh);
     engine_->poll(1);
@@ -144,7 +143,7 @@ class MicroStream {
   Engine& engine() { return *engine_; }
   MicroRows& rows() { return rows_; }
 
-  // Features and intercept make up the dimension; of networks that is one of the first layer's.
+  // `dimension` is features and intercept; of a network, the inputs of a unit of the first layer.
   static EngineConfig config(std::string_view model, std::uint32_t dimension) {
     EngineConfig config;
     config.model.name = model;
@@ -173,11 +172,11 @@ struct LearningConfig {
   std::uint64_t rows = 4898;  // in the window, all there from the start
   std::uint32_t threads = 1;
   Clock* clock = nullptr;  // outlives the engine; null: the real one
-  // R. 0: the learner never rests, and sweeps ever less often over rows that stay the same.
+  // R. 0: the learner never rests, and sweeps more and more rarely over rows that stay the same.
   double draws_per_observation = 0;
 };
 
-// An engine over synthetic rows, past its cold start; driven by the caller.
+// An engine over synthetic rows, past its cold start, driven by the caller.
 class LearningEngine {
  public:
   static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
@@ -215,7 +214,7 @@ class LearningEngine {
     return config_.window_size * RowLayout(config_.model).stride() * sizeof(double);
   }
 
-  // The next rows of a stream, at most 4096: those of the start again and again. Only where
+  // Streams the next rows, at most 4096: those of the start again and again. REQUIRES:
   // draws_per_observation is not 0. Returns how many the window took.
   std::uint64_t stream(std::uint64_t rows) {
     const std::uint64_t kept = kept_targets_.size();

@@ -1,4 +1,4 @@
-// A conversation without a connection: the bytes of requests in, the bytes of answers out.
+// A conversation without a socket: the bytes of requests in, the bytes of answers out.
 #ifndef WINDHOVER_TOOLS_BENCH_MICRO_TALK_H_
 #define WINDHOVER_TOOLS_BENCH_MICRO_TALK_H_
 
@@ -14,8 +14,8 @@
 
 namespace windhover {
 
-// A welcomed connection to an engine, which outlives it; of the observe endpoint it may send rows,
-// too.
+// A welcomed connection to an engine, which outlives it; at the observe endpoint it may also send
+// rows.
 class Talk {
  public:
   Talk(Engine& engine, EndpointKind kind, Clock& clock)
@@ -42,7 +42,7 @@ class Talk {
   Talk(const Talk&) = delete;
   Talk& operator=(const Talk&) = delete;
 
-  // The bytes of what a read brought, handled as far as they go, and what is then to be written.
+  // Handles the bytes of a read as far as they go; replies_ then holds what is to be written.
   Conversation::Turn handle(std::string_view bytes) {
     replies_.clear();
     const Conversation::Turn turn = conversation_.handle(std::as_bytes(std::span(bytes)), replies_);

@@ -1,6 +1,6 @@
-// Everything at once, for a while (mixed) or for a long while (soak): rows on 32 connections at
-// half of saturation, and on eight others single predictions, batches of 16, summaries of the
-// posterior and of the server.
+// Everything at once, for some seconds (mixed) or minutes (soak): rows on 32 connections at half of
+// saturation, and on eight others single predictions, batches of 16, and summaries of the posterior
+// and of the server.
 #include "windhover/tools/bench/harness.h"
 
 namespace windhover {
@@ -16,7 +16,7 @@ std::vector<QuestionKind> kinds(std::uint32_t features, std::uint32_t nonzeros) 
           {"status", status_frame(), 103}};
 }
 
-// An option's only value; `otherwise` where it has none.
+// The only value of an option; `otherwise` where it has none.
 std::uint32_t only(const char* option, const std::vector<std::uint32_t>& list,
                    std::uint32_t otherwise) {
   if (list.size() > 1) {
@@ -55,7 +55,7 @@ struct Mixture {
   std::optional<FrameSource> source;
 };
 
-// Asks for `seconds` and gives the run.
+// Asks for `seconds` and returns the run.
 Json ask(Mixture& mixture, const BenchOptions& o, std::string name, double seconds) {
   QuestionSource questions(mixture.served.query_address(), mixture.kinds_of, asking(o),
                            o.query_rate);
@@ -79,7 +79,7 @@ Json ask(Mixture& mixture, const BenchOptions& o, std::string name, double secon
 
 Json run_mixed(const BenchOptions& options) {
   const std::uint32_t dimension = only_dimension(options);
-  (void)asking(options);  // refuses what cannot be before anything is measured
+  (void)asking(options);  // refuses wrong options before measuring
   const StreamLimits tcp = measure_stream(StreamKind::kTcp, 0.5);
   Mixture mixture(options, dimension);
   const double seconds = options.seconds > 0 ? options.seconds : 10;
@@ -88,8 +88,8 @@ Json run_mixed(const BenchOptions& options) {
   if (p50.is_number()) {
     run["p50_of_round_trip"] = p50.get<double>() / tcp.round_trip_p50_us;
   }
-  // The server does not tell them apart: a batch of 16 and a summary of the posterior are in it
-  // too.
+  // The server does not distinguish them: batches of 16 and summaries of the posterior are
+  // included.
   run["handler_of_all_kinds"] = percentiles(mixture.served.server().query().latency);
   return {{"query_rate", options.query_rate},
           {"limits", {{"tcp", to_json(tcp)}, {"saturating_rows_per_second", mixture.saturating}}},
@@ -100,7 +100,7 @@ Json run_soak(const BenchOptions& options) {
   const std::uint32_t dimension = only_dimension(options);
   (void)asking(options);
   Mixture mixture(options, dimension);
-  // Twenty looks at most, no shorter than a second.
+  // At most twenty slices, each at least a second long.
   const double total = 60 * options.minutes;
   const double slice = std::max(std::min(1.0, total), total / 20);
   Json runs = Json::array();

@@ -1,5 +1,5 @@
-// Several models behind one server: how soon they are there, what they take, and whether each is
-// learned from and answered while rows come for all of them.
+// Several models behind one server: how long the start takes, how much memory they take, and how
+// each learns and answers while rows come for all of them.
 #include <numeric>
 
 #include "windhover/io/client.h"
@@ -24,7 +24,7 @@ class ServedModels {
   ServedModels(const BenchOptions& options, const Case& c) : dimension_(c.dimension) {
     const double begin = wall_seconds();
     EngineConfig engine = served_config(options, c.dimension);
-    engine.model.prior_precision = 0;  // as a user has it
+    engine.model.prior_precision = 0;  // the default
     engine.model.intercept_precision = 0;
     engine.window_size = c.window;
     engine.max_readers = kServerReaders;
@@ -72,7 +72,7 @@ class ServedModels {
   Engine& engine(std::size_t i) { return *engines_[i]; }
   std::uint32_t features() const { return dimension_ - 1; }
   double start_seconds() const { return start_seconds_; }
-  // The part of start_seconds() in which the system provided the block's memory.
+  // The part of start_seconds() for touching the memory of the block.
   double touch_seconds() const { return touch_seconds_; }
   std::size_t engine_bytes() const { return engine_bytes_; }
   double bytes_a_model() const {
@@ -110,8 +110,8 @@ Clients connect_all(const ServedModels& served, bool observe) {
   return clients;
 }
 
-// Rows for every model at a rate, in frames a few milliseconds apart. Gives what was sent, all of
-// it acknowledged. RunError when a connection broke.
+// Sends rows to every model at a rate, in frames a few milliseconds apart. Returns how many were
+// sent, all of them acknowledged. RunError when a connection broke.
 std::uint64_t send_rows(const Clients& clients, std::uint32_t features, double rate,
                         const std::stop_token& stop) {
   constexpr std::size_t kRows = 4096;
@@ -162,7 +162,7 @@ std::vector<std::uint64_t> counts(ServedModels& served, RuntimeCounter counter) 
   return values;
 }
 
-// Asks one model after the other, and notes how old its answer is and how long it took.
+// Asks one model after the other, and records the age and the latency of each answer.
 Figures measure(ServedModels& served, const Case& c, double seconds) {
   const Clients senders = connect_all(served, true);
   Beside<std::uint64_t> sending([&](const std::stop_token& stop) {
@@ -219,7 +219,7 @@ Figures measure(ServedModels& served, const Case& c, double seconds) {
 
 }  // namespace
 
-// Without options: 64 models that rows come for, and the start of 1,000 small ones.
+// Without options: 64 models that are sent many rows, and 1,000 small ones.
 Json run_models(const BenchOptions& options) {
   const double seconds = options.seconds > 0 ? options.seconds : 10;
   std::vector<Case> cases;

@@ -1,4 +1,4 @@
-// A suite's result as a picture.
+// Draws the result of a suite.
 #include <fmt/format.h>
 
 #include <array>
@@ -31,8 +31,8 @@ constexpr std::array kPercentiles = {Percentile{"p50_us", "50"},      Percentile
                                      Percentile{"p99_us", "99"},      Percentile{"p999_us", "99.9"},
                                      Percentile{"p9999_us", "99.99"}, Percentile{"max_us", "max"}};
 
-// One curve a condition over the percentiles that any of them resolves, from the moment a question
-// was due. What a condition does not resolve its curve passes over.
+// A curve for each condition over the percentiles that any condition resolves, of latencies from
+// the moment a question was due. A curve skips percentiles that its condition does not resolve.
 Plot latencies(const Json& result) {
   Panel panel = Panel{fmt::format("{} draws, {} questions a second but where said, open loop",
                                   result.at("draws").dump(), number(result, "query_rate")),
@@ -62,7 +62,7 @@ Plot latencies(const Json& result) {
           .panel_height = 480};
 }
 
-// The runs that have `x` and `y` and whose names begin so.
+// A curve of `y` over `x` through the runs whose names begin with `prefix`.
 Series series_of(const Json& result, const std::string& prefix, const char* x, const char* y,
                  const std::string& label, int colour) {
   Series series = Series::curve(label, colour);
@@ -73,7 +73,7 @@ Series series_of(const Json& result, const std::string& prefix, const char* x, c
   return series;
 }
 
-// Through the last point of `series`, growing as D to the `power`.
+// A line through the last point of `series` that grows as D to the `power`.
 Series slope(const Series& series, double power) {
   Series line =
       Series::dashes(power == 1 ? "in proportion to D" : "in proportion to D²", series.colour);

@@ -1,6 +1,6 @@
-// The latency of one prediction over TCP or Unix-domain sockets, asked for in an open loop: alone,
-// while rows stream in on 32 connections at shares of the rate that saturates the server, and with
-// a learner that never rests.
+// The latency of one prediction over TCP or Unix-domain sockets, in an open loop: alone, while rows
+// stream in on 32 connections at shares of the saturating rate, and with a learner that never
+// rests.
 #include <pthread.h>
 
 #include <map>
@@ -20,12 +20,11 @@ struct Condition {
   double seconds = 1.5;
   double rate = 0;  // questions a second; 0: what the options say
   bool unix_sockets = false;
-  bool asker_beside = false;  // in real time: on the processor of the query thread
+  bool asker_beside = false;  // with --real-time: on the processor of the query thread
 };
 
-// Without options: every load at the middle dimension, the smallest at half of saturation, and one
-// without TCP. What is quoted is asked for long enough to resolve p99.9, and once so often that
-// p99.99 is.
+// Without options: every load at D = 100, half of saturation at D = 10, and one condition without
+// TCP. What is quoted is asked for long enough to resolve p99.9, and once often enough for p99.99.
 std::vector<Condition> conditions(const BenchOptions& o) {
   if (o.dimensions.empty() && o.connections.empty() && o.shares.empty() && o.nonzeros == 0) {
     constexpr double kLong = 5.1;
@@ -66,7 +65,7 @@ std::vector<Condition> conditions(const BenchOptions& o) {
                        .nonzeros = o.nonzeros,
                        .unix_sockets = o.unix_sockets});
       }
-      // Shares that are named are all that is asked for.
+      // Options that name shares ask for these alone.
       if (!o.shares.empty()) continue;
       out.push_back({.dimension = dimension,
                      .connections = connections,
@@ -89,9 +88,9 @@ std::string name_of(const Condition& c) {
                      c.asker_beside ? " asked from its processor" : "");
 }
 
-// Puts the calling thread before the others while it lives, and on this processor unless it is -1,
-// as far as permitted. Threads inherit from the one that makes them, so only around what makes
-// none.
+// Gives the calling thread a FIFO priority while this object lives, and pins it to `cpu` unless
+// that is -1, as far as permitted. Threads inherit this from the thread that starts them, so no
+// thread may be started meanwhile.
 class Raised {
  public:
   Raised(bool wanted, int cpu) : wanted_(wanted) {
@@ -118,7 +117,7 @@ class Raised {
   std::uint32_t warnings_ = 0;
 };
 
-// What --real-time asked for and the machine permitted.
+// What the machine permitted of --real-time.
 Json permitted(const ServedEngine& served, std::uint32_t asker) {
   const auto prioritised = [](std::uint32_t warnings) {
     return (warnings & kThreadNotPrioritised) == 0;
@@ -143,7 +142,7 @@ ServedOptions server_of(const BenchOptions& o, const Condition& c) {
           .unix_sockets = c.unix_sockets};
 }
 
-// `saturating` is found out where it is needed and still 0: of this very engine.
+// `saturating` is measured on this engine where it is needed and still 0.
 Json run_condition(const BenchOptions& o, const Condition& c, double& saturating,
                    double round_trip_us) {
   ServedEngine served(config_of(o, c), server_of(o, c));
@@ -195,7 +194,7 @@ Json run_query(const BenchOptions& options) {
               {"query_rate", options.query_rate},
               {"limits", {{"tcp", to_json(tcp)}, {"unix", to_json(local)}}},
               {"runs", Json::array()}};
-  // Rows and where they go to -> rows a second.
+  // The saturating rate for each kind of rows and sockets.
   std::map<std::string, double> saturating;
   for (const Condition& c : conditions(options)) {
     const std::string what =

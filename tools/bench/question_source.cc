@@ -22,11 +22,11 @@ namespace windhover {
 
 namespace {
 
-constexpr std::size_t kMostOpen = 4096;  // a connection
+constexpr std::size_t kMostOpen = 4096;  // questions of a connection
 constexpr std::size_t kBufferBytes = 16 * 1024;
 constexpr std::int64_t kPatienceNs = 2'000'000'000;
 constexpr int kBurst = 16;               // questions written before answers are looked for again
-constexpr std::size_t kFirstBytes = 16;  // of an answer: enough to see what it is
+constexpr std::size_t kFirstBytes = 16;  // of an answer, which show whether it is a refusal
 
 std::int64_t now_ns() noexcept {
   RealClock clock;
@@ -115,7 +115,7 @@ QuestionSource::~QuestionSource() {
   ::close(epoll_);
 }
 
-// Each kind once, to see that it is answered and not refused.
+// Asks each kind once, to see that it is answered and not refused.
 void QuestionSource::rehearse(Connection& connection) {
   for (const auto& kind : kinds_) {
     const std::string& frame = kind->question.frame;
@@ -182,7 +182,7 @@ void QuestionSource::put_question() {
   write(connection);
 }
 
-// Writes as much as the socket takes; the rest when it has room.
+// Writes as much as the socket takes; the rest follows when it has room.
 void QuestionSource::write(Connection& connection) {
   while (connection.unwritten > 0) {
     const std::size_t at = connection.first + connection.count - connection.unwritten;

@@ -1,4 +1,4 @@
-// Questions at the ticks of a schedule, and how long each took.
+// Questions on a schedule, and their latencies.
 #ifndef WINDHOVER_TOOLS_BENCH_QUESTION_SOURCE_H_
 #define WINDHOVER_TOOLS_BENCH_QUESTION_SOURCE_H_
 
@@ -14,32 +14,32 @@
 
 namespace windhover {
 
-// One kind of question: its request as bytes, and every `every`-th question is one (the last kind
-// that fits is taken, so the first should have 1).
+// One kind of question: its request as bytes; every `every`-th question is of this kind. Where
+// several kinds fit the last one is taken, so the first should have 1.
 struct QuestionKind {
   std::string name;
   std::string frame;
   std::uint32_t every = 1;
 };
 
-// Predict of `rows` rows that reads all draws, sparse ones of `nonzeros` ones each where it is not
-// 0; PosteriorSummary; Status.
+// Frames for Predict of `rows` rows, which reads all draws (with `nonzeros`: of sparse rows with so
+// many ones each); PosteriorSummary; Status.
 std::string predict_frame(std::uint32_t features, std::uint32_t rows, std::uint32_t nonzeros = 0);
 std::string posterior_frame();
 std::string status_frame();
 
-// Runs it on a thread that is given a processor soon, as a client has whose machine is its own: how
-// long it waits for one of this machine would hide what the server does. Under FIFO only where that
-// was asked for: whatever else this machine does would wait. Whether it was permitted.
+// Runs `work` on a thread that gets a processor soon, as a client on a machine of its own would:
+// waiting for one here would hide what the server does. Under FIFO only with `real_time`, because
+// everything else on this machine waits for it. Returns whether FIFO was permitted.
 bool run_promptly(const std::function<void()>& work, bool real_time = false);
 
-// Open loop: question i is due at start + i / rate, whatever became of the ones before it, and goes
-// out on connection i modulo their number. Its latency counts from when it was due; `late` is how
-// much of that this generator itself (its thread not running, reading answers) took until the
-// question was written; `from_send` counts from just before the write. Questions that were never
-// answered count in both with the time that had passed when their source gave up, those that were
-// never sent with the time they had been due for. Connects on construction; ask() runs on the
-// calling thread and makes no heap call.
+// Open loop: question i is due at start + i / rate, whatever became of the earlier ones, and goes
+// out on connection i modulo their number. `latency` counts from when it was due; `late` is the
+// part of it before the question was written, which is this generator's own (its thread not
+// running, reading answers); `from_send` counts from just before the write. A question without an
+// answer counts in both with the time until the source gave up; one that was never sent, with the
+// time since it was due. Connects on construction; ask() runs on the calling thread and makes no
+// heap call.
 class QuestionSource {
  public:
   // RunError when the server does not welcome it or refuses a question.
@@ -49,12 +49,12 @@ class QuestionSource {
   QuestionSource(const QuestionSource&) = delete;
   QuestionSource& operator=(const QuestionSource&) = delete;
 
-  // Asks for so many seconds and waits up to two more for the last answers. Once. RunError when
+  // Asks for `seconds` and waits up to two seconds more for the last answers. Once. RunError when
   // the server closes a connection.
   void ask(double seconds);
 
   std::uint64_t unanswered() const { return total_ - answered_; }
-  // Answers that were none; they count as answers.
+  // Refusals; they count as answers.
   std::uint64_t refused() const { return refused_; }
   const Histogram& latency(std::size_t kind) const { return kinds_[kind]->latency; }
   const Histogram& late() const { return late_; }
@@ -70,19 +70,19 @@ class QuestionSource {
     std::int64_t sent;
     std::uint32_t kind;
   };
-  // Answers come in the order of their questions, so what is open is a ring. `unwritten` questions
-  // at its end are not, or not wholly, in the socket.
+  // Answers come in the order of their questions, so the open ones form a ring. The last
+  // `unwritten` of them are not, or not wholly, in the socket.
   struct Connection {
     int socket = -1;
     std::vector<Asked> open;
     std::size_t first = 0;
     std::size_t count = 0;
     std::size_t unwritten = 0;
-    std::size_t offset = 0;  // bytes written of the first of them
+    std::size_t offset = 0;  // bytes written of the first unwritten one
     bool waits_for_room = false;
     std::vector<char> buffer;
     std::size_t size = 0;
-    std::size_t skip = 0;  // bytes of an answer under way that have yet to come
+    std::size_t skip = 0;  // bytes of an answer under way that are still to come
   };
 
   void rehearse(Connection& connection);
@@ -108,8 +108,8 @@ class QuestionSource {
   Histogram from_send_;
 };
 
-// {"count", "p50_us", "p90_us", "p99_us", "p999_us", "p9999_us", "max_us"}; a percentile that fewer
-// than ten values lie above is null.
+// {"count", "p50_us", "p90_us", "p99_us", "p999_us", "p9999_us", "max_us"}; a percentile with fewer
+// than ten values above it is null.
 Json percentiles(const Histogram& histogram);
 
 }  // namespace windhover

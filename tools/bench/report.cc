@@ -23,13 +23,13 @@ std::string number_text(const Json& value) {
   return std::abs(x) >= 1000 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}", x);
 }
 
-// Name and numbers of one line; its heading is what the names of the numbers are.
+// Name and numbers of one line; the heading has the names of the numbers.
 struct Line {
   std::vector<std::string> heading;
   std::vector<std::string> cells;
 };
 
-// The line of an object's own figures, and after it those of its parts.
+// Adds the line of an object's own figures, and after it those of its parts.
 void add_lines(const std::string& name, const std::string& what, const Json& object,
                std::vector<Line>& lines) {
   Line line{{what}, {name}};
@@ -65,7 +65,7 @@ std::string table_of_lines(const std::vector<const Line*>& lines) {
   return out + '\n';
 }
 
-// What has a name, with its figures as {"path": number}.
+// The figures of a run as {"path": number}.
 using RunFigures = std::vector<std::pair<std::string, double>>;
 
 void collect(const std::string& prefix, const Json& object, RunFigures& out) {
@@ -109,7 +109,7 @@ std::vector<Pair> pairs(const Json& before, const Json& after) {
   return out;
 }
 
-// New / old, a number; where one of them is 0 that says nothing, and the two are named instead.
+// New / old as a number; where one of them is 0, "old -> new".
 Json ratio_of(const Pair& p) {
   if (p.before != 0 && p.after != 0) return p.after / p.before;
   return fmt::format("{} -> {}", number_text(p.before), number_text(p.after));
@@ -120,7 +120,7 @@ std::string ratio_text(const Pair& p) {
   return ratio.is_string() ? ratio.get<std::string>() : fmt::format("{:.3f}", ratio.get<double>());
 }
 
-// What two results do not have in common though their options are the same.
+// What differs between two results although their options are the same.
 Json differences(const Json& before, const Json& after) {
   Json out = Json::object();
   for (const char* what : {"processor", "instruction_set", "compiler", "version", "revision"}) {
@@ -143,7 +143,7 @@ std::string text_of(const Json& result) {
   out += '\n';
   if (result.contains("limits")) add_lines("this machine", "limits", result["limits"], lines);
   for (const Json& run : result["runs"]) add_lines(run["name"], "run", run, lines);
-  // Tables in the order in which their headings first appear.
+  // Tables follow the order in which their headings first appear.
   std::vector<bool> printed(lines.size(), false);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (printed[i]) continue;

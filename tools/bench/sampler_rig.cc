@@ -29,8 +29,8 @@ ModelConfig model_of(const RigConfig& c) {
   return model;
 }
 
-// Indices drawn before: as many as touch most of the rows, however many these are, so that no last
-// cache holds what is to come from memory.
+// How many indices are drawn in advance: enough to touch most of the rows, so that no cache holds
+// what is to come from memory.
 std::size_t drawn(const RigConfig& c) {
   constexpr std::size_t kEnough = std::size_t{1} << 20;
   const std::size_t most = std::max<std::size_t>(kEnough, 2 * c.rows);
@@ -109,10 +109,10 @@ void SamplerRig::make(Arena& arena) {
   states_ = arena.allocate<double>(kChains * sampler.state_size(sampler_config_, parameters_));
   work_ = arena.allocate<double>(step_scratch(parameters_));
   sum_ = arena.allocate<double>(d);
-  outer_ = arena.allocate<double>(width * width);  // a page is there once it is written
+  outer_ = arena.allocate<double>(width * width);  // pages are mapped when they are written
 }
 
-// What the model takes, from a standard normal number.
+// A target that the model takes, from a standard normal number.
 double SamplerRig::target(double normal) const {
   const Response response = model_->response();
   // The rig's rows have 1 trial each.
@@ -173,7 +173,7 @@ void SamplerRig::move() {
 RowBatch SamplerRig::next_batch() {
   const std::size_t size = config_.minibatch_size;
   if (next_slot_ + size > drawn_.size()) next_slot_ = 0;
-  // The learner knows the rows of all chains of a round, and has them fetched as it goes.
+  // A learner knows the rows of all chains of a round, and prefetches them.
   const std::size_t following = std::min((kChains - 1) * size, drawn_.size() - next_slot_ - size);
   const RowBatch batch{reinterpret_cast<double*>(rows_.bytes().data()), drawn_.data() + next_slot_,
                        size, following};

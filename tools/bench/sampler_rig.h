@@ -1,5 +1,5 @@
-// A model and a sampler over synthetic rows, without an engine around them: what a move of one
-// chain costs, and its parts.
+// A model and a sampler over synthetic rows, without an engine: what a move of one chain costs, and
+// its parts.
 #ifndef WINDHOVER_TOOLS_BENCH_SAMPLER_RIG_H_
 #define WINDHOVER_TOOLS_BENCH_SAMPLER_RIG_H_
 
@@ -18,21 +18,23 @@ namespace windhover {
 struct RigConfig {
   std::string_view model = "linear";
   std::string_view sampler = "calibrated";
-  // Features and intercept: the parameters of a generalized linear model, others have more.
+  // Features and intercept: the number of parameters of a generalized linear model; others have
+  // more.
   std::uint32_t dimension = 12;
   std::uint32_t nonzeros = 0;  // sparse rows of so many; 0: dense
   std::uint32_t minibatch_size = 100;
-  std::uint64_t rows = 4898;  // in memory; minibatches are drawn from all of them
+  std::uint64_t rows = 4898;  // minibatches are drawn from all of them
   std::uint32_t rank = 4;
   double n = 100'000;  // rows that the posterior stands on
-  // C = this times A. 1: the model holds, and the noise of minibatches is all that `calibrated`
-  // needs as long as n / S > 5; it injects normals where (n / S) C - 5 A is not positive definite.
+  // C is this times A. 1: the model is right, and `calibrated` needs no noise but that of
+  // minibatches as long as n / S > 5; it injects normals where (n / S) C - 5 A is not positive
+  // definite.
   double gradient_noise = 1;
 };
 
 // Features are standard normal, those of sparse rows ones, one in each of as many equal parts; A is
-// what dense rows would give, with a little correlation. Eight chains in turn. All memory is
-// aligned as an engine's is, and none is taken later. RunError when the registry refuses the
+// that of dense rows, with a little correlation. Eight chains move in turn. All memory is aligned
+// as an engine's is, and move() and the parts take none. RunError when the registry refuses the
 // configuration.
 class SamplerRig {
  public:
@@ -42,19 +44,19 @@ class SamplerRig {
   SamplerRig(const SamplerRig&) = delete;
   SamplerRig& operator=(const SamplerRig&) = delete;
 
-  // Indices, gradient, preconditioner, noise where the sampler injects any: one move of the next
-  // chain.
+  // One move of the next chain: indices, gradient, preconditioner, and noise where the sampler
+  // injects any.
   void move();
-  // Its gradient alone, on minibatches whose indices were drawn before.
+  // The gradient alone, on minibatches whose indices were drawn in advance.
   void gradient();
-  // The sums for the noise covariance and the curvature over one minibatch.
+  // The sums for the noise covariance and for the curvature over one minibatch.
   void add_noise();
   void add_curvature();
   void refresh(Interlude* interlude = nullptr);
-  // Processor time of this thread that the newest refresh took: the first is the constructor's.
+  // Processor time of the newest refresh; the first one is the constructor's.
   double refresh_seconds() const { return refresh_seconds_; }
 
-  // Whether a move draws normals: what the sampler's law says, so of samplers that have one.
+  // Whether a move draws normals, by the sampler's law. REQUIRES: the sampler has one.
   bool injects_noise() const;
 
   std::size_t window_bytes() const { return config_.rows * layout_.stride() * sizeof(double); }

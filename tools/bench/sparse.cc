@@ -1,5 +1,5 @@
-// Many sparse columns: what a row, a prediction, the memory and the start take with
-// Structure::kDiagonal, beside stochastic gradient descent over the same rows.
+// Many sparse columns with Structure::kDiagonal: the cost of a row, a prediction, the memory and
+// the start, beside stochastic gradient descent over the same rows.
 #include "windhover/platform/clock.h"
 #include "windhover/runtime/engine.h"
 #include "windhover/tools/bench/harness.h"
@@ -20,7 +20,7 @@ constexpr std::uint64_t kRoundRows = 64;
 struct Shape {
   std::uint32_t features;
   std::uint32_t nonzeros;
-  std::uint64_t window;  // as by default, or four rows a column
+  std::uint64_t window;  // 100,000, or at most four rows a column
 };
 
 Shape shape_of(const BenchOptions& options, std::uint32_t columns) {
@@ -52,7 +52,7 @@ EngineConfig config_of(const Shape& shape, std::uint32_t draws, bool weights) {
   return config;
 }
 
-// An engine, and rows that come to it again and again.
+// An engine, and rows that are sent to it again and again.
 class Fed {
  public:
   Fed(const EngineConfig& config, const SparseRows& rows) : engine_(config), rows_(rows) {}
@@ -62,7 +62,7 @@ class Fed {
   std::uint64_t seen() const { return seen_; }
   std::uint64_t examples() const { return engine_.count(RuntimeCounter::kExamples); }
 
-  // Up to so many rows; how many there was room for.
+  // Observes up to `count` rows; returns how many there was room for.
   std::uint64_t observe(std::uint64_t count) {
     const std::uint64_t first = seen_ % rows_.size();
     std::array<RefusedRow, 1> refused;
@@ -72,7 +72,7 @@ class Fed {
     seen_ += result.accepted;
     return result.accepted;
   }
-  // Observes as many rows as a round of the learner takes, and makes one: no stream is faster.
+  // Observes as many rows as a round takes, and makes one round: no stream is faster.
   void round() {
     observe(kRoundRows);
     (void)engine_->poll(1);
@@ -105,7 +105,7 @@ void learn_in_turns(Runs& runs, const Shape& shape, const std::string& name, Fed
   });
 }
 
-// Observes beside a learner thread, as fast as the window takes rows, by the clock on the wall.
+// Observes beside a learner thread as fast as the window takes rows, by the wall clock.
 void learn_beside(Runs& runs, const Shape& shape, const std::string& name, Fed& fed, double limit) {
   LearnerThread learner;
   if (!ok(learner.start(fed.engine(), {.name = "wh-learner"}, IdleStrategy::kPark))) {
@@ -117,7 +117,7 @@ void learn_beside(Runs& runs, const Shape& shape, const std::string& name, Fed& 
     }
   };
   const std::uint64_t start = fed.seen();
-  // First the learner falls as far behind as it may.
+  // Before measuring, the learner falls as far behind as it may.
   feed([&] { return fed.seen() > start + fed.engine().config().window_slack; });
   runs.add(fmt::format("learn {} {}", name_of(shape), name), [&] {
     const std::uint64_t before = fed.seen();
@@ -203,8 +203,7 @@ void learning(Runs& runs, const BenchOptions& options, Json& limits) {
   }
 }
 
-// What `plan` says, and what the process then has in memory once every page that rows touch has
-// been.
+// The planned memory, and the resident memory once rows have touched all their pages.
 void memory(Runs& runs, const BenchOptions& options) {
   constexpr double kGiB = 1U << 30;
   const Shape shape = shape_of(options, kManyColumns);
@@ -224,7 +223,7 @@ void memory(Runs& runs, const BenchOptions& options) {
   });
 }
 
-// The time from nothing to the first answer, which is the prior's.
+// The time from nothing to the first answer, which is that of the prior.
 void start(Runs& runs, const BenchOptions& options) {
   const Shape shape = shape_of(options, kManyColumns);
   const EngineConfig config = config_of(shape, 32, false);

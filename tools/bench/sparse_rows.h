@@ -1,4 +1,4 @@
-// Rows as a click or a text has them, and a stochastic gradient descent over them.
+// Sparse rows like those of clicks or texts, and stochastic gradient descent over them.
 #ifndef WINDHOVER_TOOLS_BENCH_SPARSE_ROWS_H_
 #define WINDHOVER_TOOLS_BENCH_SPARSE_ROWS_H_
 
@@ -12,12 +12,12 @@
 
 namespace windhover {
 
-// How often a column of a field is met: all alike, which is the worst that caches can be given, or
-// the k-th in proportion to 1 / k (Zipf), as words are.
+// How often a column of a field occurs: all equally often, the worst for caches, or the k-th in
+// proportion to 1 / k (Zipf), as words do.
 enum class ColumnLaw : std::uint8_t { kEven, kZipf };
 
 // `count` rows of `nonzeros` ones, one in each of as many fields, which share `features` columns;
-// 0 or 1 by a logistic model of coefficients that are known to nobody. Weights are log-normal.
+// targets are 0 or 1 by a logistic model with random coefficients. Weights are log-normal.
 class SparseRows {
  public:
   SparseRows(std::uint32_t features, std::uint32_t nonzeros, std::uint64_t count, ColumnLaw law,
@@ -43,12 +43,12 @@ class SparseRows {
   std::vector<double> weights_;
 };
 
-// Seconds that one pass over the rows takes, each predicted and then learned from: of this thread,
-// the fastest of three.
+// Processor seconds of one pass over the rows, each predicted and then learned from: the fastest of
+// three passes.
 double descent_seconds(const SparseRows& rows, std::uint32_t features, SparseDescent::Rule rule);
 
-// Seconds that one pass of Vowpal Wabbit's plain SGD takes by the clock on the wall, its reading of
-// the file included; NaN where there is no program `vw`.
+// Wall-clock seconds of one pass of Vowpal Wabbit's plain SGD, reading of the file included; NaN
+// where there is no program `vw`.
 double vowpal_wabbit_seconds(const SparseRows& rows, std::uint32_t features);
 
 }  // namespace windhover

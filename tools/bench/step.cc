@@ -1,4 +1,4 @@
-// One core, no sockets: gradients against the roofline, sums against syrk, moves of a chain,
+// One core, no sockets: gradients against the roofline, sums against syrk, moves of a chain and
 // preconditioners against gemv, normals; whole rounds of the engine and predictions in process.
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/random.h"
@@ -13,10 +13,10 @@ namespace {
 
 constexpr double kMovesARefresh = RigConfig{}.n / kStepMinibatch * SamplerRig::kChains;
 
-// The gradient reads the features and the target of each row once (8 bytes a number, 4 an index)
-// and does a multiplication and an addition with each feature twice: the roofline is the slower of
-// the two at the machine's best. What rows are padded with is no need of the gradient's, and does
-// not count. Sparse rows (nonzeros above 0) have as many features as they have numbers, gathered.
+// A gradient reads the features and the target of each row once (8 bytes a number, 4 an index), and
+// multiplies and adds twice for each feature: the roofline is the slower of the two at the
+// machine's best. The padding of rows does not count. Sparse rows (nonzeros above 0) count as many
+// features as they have numbers, gathered.
 void gradients(Runs& runs, std::uint32_t dimension, std::uint32_t nonzeros,
                const ComputeLimits& limits) {
   for (const bool in_cache : {true, false}) {
@@ -44,14 +44,14 @@ void gradients(Runs& runs, std::uint32_t dimension, std::uint32_t nonzeros,
                       {"gb_per_second", bytes / seconds / 1e9},
                       {"window_mib", static_cast<double>(rig.window_bytes()) / kMiB},
                       {"of_roofline", std::max(by_flops, by_bytes) / seconds}};
-      // gemv is no limit of sparse rows.
+      // gemv is no limit for sparse rows.
       if (nonzeros == 0) figures.add("of_two_gemv", gemv / kStepMinibatch / seconds);
       return figures;
     });
   }
 }
 
-// The sums over a minibatch that are D x D, against the product of its rows with their transpose.
+// The D x D sums over a minibatch, against the product of its rows with their transpose.
 void sums(Runs& runs, std::uint32_t dimension) {
   const double syrk = syrk_seconds(kStepMinibatch, dimension, runs.budget());
   for (const char* model : {"linear", "logistic"}) {
@@ -74,8 +74,8 @@ struct MoveLimits {
 };
 
 // A move is a gradient (two gemv of the minibatch) and a product with H (one of D x D), and where
-// normals are injected half of one more, with a triangular root. Whether they are is what the rig
-// says of itself: `calibrated` needs none where minibatches make noise enough.
+// normals are injected half of one more, with a triangular root. The rig says whether they are:
+// `calibrated` injects none where minibatches make enough noise.
 void moves(Runs& runs, const char* sampler, RigConfig config, const MoveLimits& limits) {
   config.sampler = sampler;
   config.minibatch_size = kStepMinibatch;
@@ -96,7 +96,7 @@ void moves(Runs& runs, const char* sampler, RigConfig config, const MoveLimits& 
            });
 }
 
-// Measures moves from a window that the caches hold and from one of the default size.
+// Measures moves with a window that the caches hold and with one of the default size.
 void moves(Runs& runs, std::uint32_t dimension) {
   const MoveLimits limits{gemv_seconds(kStepMinibatch, dimension, runs.budget() / 2),
                           gemv_seconds(dimension, dimension, runs.budget() / 2)};
@@ -106,12 +106,12 @@ void moves(Runs& runs, std::uint32_t dimension) {
   config.rows = rows;
   moves(runs, "calibrated", config, limits);
   moves(runs, "sgd-f", config, limits);
-  // The minibatches have so little noise that tau = 5 times A is injected.
+  // With so little minibatch noise tau = 5 times A is injected.
   config.gradient_noise = kStepMinibatch / config.n;
   moves(runs, "calibrated", config, limits);
 }
 
-// The longest time that a computation goes on without an interlude.
+// The longest time for which a computation runs without an interlude.
 struct Pieces {
   double start = thread_seconds();
   double longest = 0;
@@ -124,10 +124,10 @@ struct Pieces {
   }
 };
 
-// The cost beside the gradient: D normals, and one triangular matrix D x D twice. Amortised is the
-// sampler's own refresh over n / S moves of each of the rig's chains, in which each draws as many
-// rows as the posterior stands on. What an engine does besides, and how often it refreshes, is in
-// the rounds beside a stream.
+// The cost beside the gradient: D normals, and two products with a triangular D x D matrix.
+// Amortised is the sampler's own refresh over n / S moves of each of the rig's chains, in which
+// each chain draws as many rows as the posterior stands on. What else an engine does, and how often
+// it refreshes, is measured in the rounds beside a stream.
 void full_preconditioner(Runs& runs, std::uint32_t dimension) {
   SamplerRig rig({.sampler = "sgfs-f", .dimension = dimension, .minibatch_size = kStepMinibatch});
   const double gemv = gemv_seconds(dimension, dimension, runs.budget());
@@ -170,7 +170,7 @@ void low_rank(Runs& runs, std::uint32_t dimension) {
   });
 }
 
-// What a normal takes, also as the multiplications and additions that the machine could do instead.
+// The time of a normal, also as the multiplications and additions that the machine could do in it.
 void normals(Runs& runs, const ComputeLimits& limits) {
   std::vector<double> values(4096);
   const InstructionSet best = instruction_set();

@@ -1,5 +1,5 @@
-// Rounds of a whole engine: beside a stream, over rows that stay the same, on one thread and on
-// two; and predictions in process.
+// Rounds of a whole engine: beside a stream, over rows that stay the same, and on two threads; and
+// predictions in process.
 #include "windhover/platform/cpu.h"
 #include "windhover/platform/random.h"
 #include "windhover/tools/bench/harness.h"
@@ -11,9 +11,9 @@ namespace windhover {
 
 namespace {
 
-// Sixteen moves, the sweep for C and A, the tail, refreshes and retained draws. In a stream also
-// the taking in of as many rows as make R = 4, K R = 64; over rows that stay the same the sweep has
-// become rare, as it does when a few passes have shown nothing new.
+// A round is sixteen moves, the sweep for C and A, the tail, refreshes and retained draws. In a
+// stream it also takes in as many rows as make R = 4, K R = 64. Over rows that stay the same the
+// sweep has become rare, as it does when a few passes have shown nothing new.
 void rounds(Runs& runs, std::uint32_t dimension, const char* model, bool streamed,
             std::uint64_t window) {
   const LearningConfig config{.model = model,
@@ -48,7 +48,7 @@ void rounds(Runs& runs, std::uint32_t dimension, const char* model, bool streame
            });
 }
 
-// A thread that helps an engine while it is told to, and sleeps otherwise.
+// A thread that helps an engine while told to, and sleeps otherwise.
 class Helper {
  public:
   explicit Helper(Engine& engine) : engine_(engine), thread_([this] { help(); }) {}
@@ -84,7 +84,7 @@ class Helper {
   std::thread thread_;
 };
 
-// Steps a second of the clock, all chains together.
+// Steps a second of all chains together, by the wall clock.
 double steps_per_second(LearningEngine& learning, double seconds) {
   const double start = wall_seconds();
   const std::uint64_t before = learning.steps();
@@ -92,8 +92,8 @@ double steps_per_second(LearningEngine& learning, double seconds) {
   return static_cast<double>(learning.steps() - before) / (wall_seconds() - start);
 }
 
-// Rounds shared out between two threads against an engine of one, alone in the process, in turns,
-// so that what else the machine does weighs on both alike.
+// Rounds shared between two threads against an engine with one thread, in turns, so that other work
+// on the machine affects both alike.
 void threads(Runs& runs, std::uint32_t dimension) {
   constexpr std::uint64_t kWindow = 100'000;
   LearningConfig config{.model = "logistic",
@@ -140,10 +140,10 @@ void add_rounds(Runs& runs, std::uint32_t dimension) {
 
 namespace {
 
-// A request of dense rows reads the draws and the lower triangle of the inverse factor of A, at
-// least once for all of its rows, from the cache that they fit, and each row is multiplied with
+// A request of dense rows reads the draws and the lower triangle of the inverse factor of A at
+// least once for all of its rows, from the cache that holds them, and multiplies each row with
 // both: the roofline is the slower of the two at the machine's best. Every request has other rows.
-// Returns the seconds a row of a request.
+// Returns the seconds for one row of a request.
 double predict(Runs& runs, LearningEngine& learning, const char* model, std::size_t rows,
                double single, const ComputeLimits& limits) {
   const std::uint32_t dimension = learning.engine().dimension();

@@ -17,7 +17,7 @@ inline constexpr double kMiB = 1 << 20;
 inline constexpr double kDrawsPerObservation = 4;
 inline constexpr std::uint64_t kRowsARound = kStepMinibatch / 4;  // R = S / rows
 
-// What an engine has done in some time of the calling thread.
+// What an engine has done in some processor time of the calling thread.
 struct Work {
   double seconds = 0;
   double rounds = 0;
@@ -28,7 +28,7 @@ struct Work {
   double refreshes = 0;
 };
 
-// Rounds, with so many rows taken in before each, for `seconds` of this thread's time and until two
+// Makes rounds, each after `rows` new rows, for `seconds` of this thread's time and until two
 // passes over the window have ended, but no longer than ten times that.
 template <class Around>
 inline Work run_rounds(LearningEngine& learning, std::uint64_t rows, double seconds,
@@ -71,9 +71,9 @@ inline double draws_per_observation(LearningEngine& learning, const Work& work) 
   return work.examples / work.rows / learning.engine().config().sampler.chains;
 }
 
-// What takes a whole engine. Its rounds beside a stream, over rows that stay the same, and on two
-// threads (step_rounds.cc); what a step costs as a whole (step_stream.cc); predictions of it
-// (step_predictions.cc).
+// The parts with a whole engine: its rounds beside a stream, over rows that stay the same, and on
+// two threads, and its predictions (step_rounds.cc); the cost of a step as a whole
+// (step_stream.cc).
 void add_rounds(Runs& runs, std::uint32_t dimension);
 void add_stream(Runs& runs, std::uint32_t dimension, std::string_view sampler);
 void add_predictions(Runs& runs, std::uint32_t dimension, const ComputeLimits& limits);

@@ -1,4 +1,4 @@
-// A whole engine beside a stream where its sampler is D x D: its steps, its pauses, its answers.
+// A whole engine beside a stream, with a D x D sampler: its steps, its pauses, its answers.
 #include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/sampler_rig.h"
 #include "windhover/tools/bench/step_runs.h"
@@ -7,7 +7,7 @@ namespace windhover {
 
 namespace {
 
-// The longest time in which no chain moves once a round has moved them all: a piece of a refresh,
+// The longest time in which no chain moves after a round has moved them all: a piece of a refresh,
 // or the publication of a snapshot.
 class Pauses {
  public:
@@ -44,8 +44,8 @@ class Pauses {
   double longest_ = 0;
 };
 
-// A thread that predicts one row 500 times a second while it is told to, as a host does that asks
-// in process. An answer's time is that of the call.
+// A thread that predicts one row 500 times a second while told to, as a host does that asks in
+// process. Records the time of each call.
 class Asker {
  public:
   explicit Asker(Engine& engine)
@@ -60,7 +60,7 @@ class Asker {
   Asker(const Asker&) = delete;
   Asker& operator=(const Asker&) = delete;
 
-  // Records from now on, the answer under way included; null: asks no more.
+  // Records from now on, the answer under way included; null: stops asking.
   void record_in(Histogram* latency) {
     latency_.store(latency);
     latency_.notify_one();
@@ -95,9 +95,9 @@ class Asker {
 
 }  // namespace
 
-// What a step of an engine costs as a whole where the sampler is D x D: with the sweep and the
-// refreshes of everything, the longest time that the chains stand still, and what answers take
-// meanwhile, beside what they take while nothing is learned.
+// The cost of a step of the engine as a whole, with the sweep and all refreshes, the longest time
+// for which the chains stand still, and the latency of answers meanwhile, beside that while nothing
+// is learned.
 void add_stream(Runs& runs, std::uint32_t dimension, std::string_view sampler) {
   const std::uint64_t window = window_rows(dimension);
   const double gemv = gemv_seconds(dimension, dimension, runs.budget());

@@ -41,8 +41,7 @@ MachineTimes machine_times() noexcept {
 
 }  // namespace
 
-// The heap is looked at last here and first in figures(), so that what both do themselves does not
-// count.
+// heap_calls() is read last here and first in figures(), so that their own calls do not count.
 ProcessSpan::ProcessSpan() noexcept
     : start_(wall_seconds()),
       heap_(std::nullopt),

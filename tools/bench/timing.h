@@ -1,4 +1,4 @@
-// How the suites time what runs on one thread, and what the process did meanwhile.
+// Timing of work on one thread, and what the process did meanwhile.
 #ifndef WINDHOVER_TOOLS_BENCH_TIMING_H_
 #define WINDHOVER_TOOLS_BENCH_TIMING_H_
 
@@ -18,8 +18,7 @@
 
 namespace windhover {
 
-// The quantile of a few values: the greatest that at most a share p of them lies below. NaN of
-// none.
+// The p-quantile of a few values, one of them, rounded down. NaN where there are none.
 inline double quantile(std::vector<double> values, double p) {
   if (values.empty()) return std::nan("");
   const auto at = static_cast<std::ptrdiff_t>(p * static_cast<double>(values.size() - 1));
@@ -27,9 +26,9 @@ inline double quantile(std::vector<double> values, double p) {
   return values[static_cast<std::size_t>(at)];
 }
 
-// Seconds of one call of `f`: that of the fastest of a dozen blocks of calls, which together take
-// about `budget` seconds. For work that is the same at each call. Limits and what is compared with
-// them are both timed like this.
+// Processor seconds of one call of `f`: that of the fastest of a dozen blocks of calls, which
+// together take about `budget` seconds. For work that is the same at each call. Limits and what is
+// compared with them are both timed like this.
 template <class F>
 double fastest(double budget, F&& f) {
   constexpr int kBlocks = 12;
@@ -50,7 +49,8 @@ double fastest(double budget, F&& f) {
   return best / static_cast<double>(calls);
 }
 
-// Seconds of one call on average over `budget` seconds: for work that is not the same at each call.
+// Processor seconds of one call on average over `budget` seconds: for work that differs from call
+// to call.
 template <class F>
 double average(double budget, F&& f) {
   const double start = thread_seconds();
@@ -64,17 +64,17 @@ double average(double budget, F&& f) {
   return took / static_cast<double>(calls);
 }
 
-// Seconds of all processors together, since the machine started: busy, and ready to run while the
-// host ran something else. 0 where that cannot be read.
+// Seconds of all processors together since the machine started: busy, and stolen, when the machine
+// was ready to run and its host ran something else. 0 where that cannot be read.
 struct MachineTimes {
   double busy = 0;
   double stolen = 0;
 };
 
-// Notes where memory, heap calls and processor time stand; figures() gives what has come to them
-// since: resident_bytes, heap_calls (null under sanitizers), cpu_seconds of this process,
-// others_cpu, the processors that the rest of the machine kept busy, and stolen_cpu, those that a
-// virtual machine wanted and its host gave to others.
+// Notes the state of the process; figures() gives what has changed since: resident_bytes,
+// heap_calls (null under sanitizers), cpu_seconds of this process, others_cpu, the number of
+// processors that the rest of the machine kept busy, and stolen_cpu, the number that the host of a
+// virtual machine withheld.
 class ProcessSpan {
  public:
   ProcessSpan() noexcept;
@@ -87,8 +87,8 @@ class ProcessSpan {
   MachineTimes machine_;
 };
 
-// A few named numbers, without the heap: what is being measured shall not count what reports it.
-// What is not finite is null.
+// A few named numbers, without the heap: a report must not count in what it measures. Numbers that
+// are not finite become null.
 struct Figures {
   Figures(std::initializer_list<std::pair<const char*, double>> list) {
     for (const auto& [name, value] : list) add(name, value);
@@ -99,7 +99,7 @@ struct Figures {
   std::size_t count = 0;
 };
 
-// Adds runs, each with what the process did in its time.
+// Collects runs, each with what the process did in its time.
 class Runs {
  public:
   explicit Runs(double budget = 0) : budget_(budget) {}
