@@ -11,8 +11,8 @@ Adwin::Bucket Adwin::merged(const Bucket& a, const Bucket& b) {
   return {size, a.sum + b.sum, a.squares + b.squares + apart * apart * a.size * b.size / size};
 }
 
-// Goes from the newest bucket on: where there are more than kBuckets of a size the two oldest of
-// them become one of the next.
+// Goes from the newest bucket to older ones. Where more than kBuckets have one size, the two oldest
+// of them are merged into one of the next size.
 void Adwin::compress() {
   for (std::size_t last = buckets_.size(); last > 0;) {
     const double size = buckets_[last - 1].size;
@@ -25,8 +25,8 @@ void Adwin::compress() {
   }
 }
 
-// Section 4 of the paper, with the variance of the window in its bound and delta over the
-// logarithm of its length, as its authors' own implementation has it.
+// Section 4 of the paper, with two changes that its authors' implementation makes, too: the bound
+// has the window's variance in it, and delta is divided by the logarithm of its length.
 bool Adwin::cut() {
   Bucket all = buckets_[0];
   for (std::size_t i = 1; i < buckets_.size(); ++i) all = merged(all, buckets_[i]);

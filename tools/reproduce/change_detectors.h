@@ -1,4 +1,4 @@
-// Two detectors of changes in a stream of errors, to set Windhover's own beside.
+// Two detectors of changes in a stream of errors, for comparison with Windhover's own.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_CHANGE_DETECTORS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_CHANGE_DETECTORS_H_
 
@@ -7,18 +7,18 @@
 
 namespace windhover::reproduce {
 
-// ADWIN: Bifet and Gavalda 2007, *Learning from Time-Changing Data with Adaptive Windowing*. The
-// window of numbers in [0, 1] is kept as an exponential histogram; its older part is let go of
-// where the means of two parts differ by more than chance makes of it.
+// ADWIN: Bifet and Gavalda 2007, *Learning from Time-Changing Data with Adaptive Windowing*. It
+// keeps a window of numbers in [0, 1] as an exponential histogram and drops the older part of it
+// when the means of two parts differ by more than chance explains.
 //
-// Invariant: buckets stand in the order of the stream, oldest first, and each holds a power of two
-// of numbers, at most kBuckets of each. Memory and a look O(log n).
+// Invariant: buckets are in the order of the stream, oldest first. Each holds a power of two of
+// numbers; at most kBuckets have the same size. Memory and the time of a check are O(log n).
 class Adwin {
  public:
-  // `confidence`: delta of the paper; 0.002 is what implementations choose.
+  // `confidence`: delta of the paper; implementations use 0.002.
   explicit Adwin(double confidence = 0.002) : confidence_(confidence) {}
 
-  // Whether the mean has changed. Looks after every kClock numbers.
+  // True when the mean has changed. Checks after every kClock numbers.
   bool add(double number);
 
  private:
@@ -40,9 +40,9 @@ class Adwin {
   std::uint64_t seen_ = 0;
 };
 
-// Page 1954, Hinkley 1971, for a mean that goes up or down: the sum of what numbers are above their
-// mean, less `tolerance` each, from its lowest point, and the other way round. Starts anew after an
-// alarm.
+// Page 1954, Hinkley 1971, for a mean that rises or falls. One sum adds up how far numbers are
+// above their mean, less `tolerance` each; an alarm is its rise above its lowest point by more than
+// `threshold`. A second sum does the same downwards. Starts anew after an alarm.
 class PageHinkley {
  public:
   explicit PageHinkley(double tolerance = 0.005, double threshold = 50, double keep = 0.9999)
@@ -55,7 +55,7 @@ class PageHinkley {
 
   double tolerance_;
   double threshold_;
-  double keep_;  // share of the sums that each number leaves
+  double keep_;  // factor of both sums before each number
   double count_ = 0;
   double mean_ = 0;
   double up_ = 0;

@@ -1,5 +1,5 @@
-// Samplers of one recipe on densities whose laws are known: Rocha 2026, Figures 2 and 5 to 10,
-// each in a file of its own, and section 7.6, autocorrelation times over the condition number.
+// Samplers of one recipe on densities whose laws are known: Rocha 2026. Figures 2 and 5 to 10 have
+// a file each; section 7.6, autocorrelation times over the condition number, is here.
 #include "windhover/tools/reproduce/recipe_parts.h"
 
 namespace windhover::reproduce {
@@ -18,8 +18,8 @@ Series tutorials_slope(const Series& s, double slope) {
 
 }  // namespace
 
-// Times over the condition number, at the bias of 5 % that the computed steps have on the short
-// axis.
+// Autocorrelation times over the condition number. The computed steps have a bias of 5 % on the
+// short axis.
 void add_conditions(Report& report) {
   Table table(report, kConditionGroup);
   Panel panel =

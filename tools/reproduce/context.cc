@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kElapsed = "elapsed.json";
 
-// A number of the running program's bytes.
+// A hash of the running program's bytes.
 const std::string& this_build() {
   static const std::string hash = [] {
     std::ifstream file("/proc/self/exe", std::ios::binary);
@@ -73,8 +73,8 @@ ordered_json Parts::part(const std::string& key, const std::string& settings,
     builds_.insert(this_build());
     write_elapsed(false);
   }
-  // The value is parsed from its text, so that a resumed run goes on with the same numbers, null
-  // for null.
+  // The value is parsed from its text, so that a first run and a resumed run go on with the same
+  // numbers, and with null where one is not finite.
   return ordered_json::parse(text).at("value");
 }
 

@@ -1,5 +1,4 @@
-// What an experiment is run with: where its data lie, how thorough to be, and a memory for finished
-// parts.
+// The settings of a run of an experiment, and its finished parts, which a later run can take over.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_CONTEXT_H_
 #define WINDHOVER_TOOLS_REPRODUCE_CONTEXT_H_
 
@@ -17,24 +16,25 @@
 
 namespace windhover::reproduce {
 
-// One file a part in a directory of their own, and elapsed.json: whose run they are, its seconds,
-// and whether it came to its end. Every function may be called by several threads.
+// A directory with one file per part and elapsed.json: the run they belong to, its seconds, and
+// whether it ended. Every function may be called by several threads.
 class Parts {
  public:
-  // Parts of other runs are of no use: those whose `run` (seed, thoroughness, data) differs.
-  // Without `resume` all that is in the directory goes.
+  // Parts whose `run` (seed, thoroughness, data) differs are not used. Without `resume` everything
+  // in the directory is removed.
   Parts(std::filesystem::path directory, nlohmann::ordered_json run, bool resume);
 
-  // What `compute` gives, or gave in an earlier run with the same `settings`. Numbers that are not
+  // The result of `compute`, or of an earlier run with the same `settings`. Numbers that are not
   // finite come back as null. `key` is a file name.
   nlohmann::ordered_json part(const std::string& key, const std::string& settings,
                               const std::function<nlohmann::ordered_json()>& compute);
 
-  // Run time of this run and of those that it resumes, each up to its last finished part.
+  // Seconds of this run and of the runs that it resumes, each of those up to its last finished
+  // part.
   double seconds() const;
-  // Programs that the parts come from, told apart by their bytes.
+  // The number of builds of the program that the parts come from, told apart by their bytes.
   std::size_t builds() const;
-  // The run came to its end: the directory may go when another begins.
+  // Records that the run ended: a later run may remove the directory.
   void finish();
 
  private:
@@ -49,7 +49,7 @@ class Parts {
   std::set<std::string> builds_;
 };
 
-// Whether there is something in the directory that only `--fresh` may throw away.
+// Whether the directory holds parts of a run that did not end.
 bool has_unfinished_parts(const std::filesystem::path& directory);
 
 struct Settings {
@@ -65,8 +65,8 @@ struct Settings {
 // Called with the share done (0 to 1) and what is being done; from one thread at a time.
 using ProgressFunction = std::function<void(double share, const std::string& text)>;
 
-// A stretch of the progress, from one share to another, and what is done in it; without a text it
-// is not told.
+// A stretch of the progress, from one share to another. `text` says what is done in it; without a
+// text no progress is reported.
 struct Stage {
   std::string text = {};
   double begin = 0;
@@ -86,43 +86,43 @@ std::filesystem::path parts_of(const Settings& settings, std::string_view experi
 // Every function may be called by all threads of parallel().
 class Context {
  public:
-  // `files` are those of settings.data that the experiment reads, where they are there. Parts lie
-  // in parts_of(settings, NAME); without settings.resume those of earlier runs go.
+  // `files`: names of all files that the experiment may read from settings.data. Parts are in
+  // parts_of(settings, experiment); without settings.resume those of earlier runs are removed.
   Context(Settings settings, std::string_view experiment, std::span<const std::string_view> files,
           ProgressFunction progress);
 
   const Settings& settings() const { return settings_; }
   bool quick() const { return settings_.quick; }
   std::uint64_t seed() const { return settings_.seed; }
-  // `thorough`, or with --quick the other.
+  // `thorough`, or `quick` with --quick.
   template <class T>
   T choose(T quick, T thorough) const {
     return settings_.quick ? quick : thorough;
   }
 
-  // Which of the files is not there, in words; empty when all are.
+  // Names the first of the files that is missing, in words; empty when none is.
   std::string missing(std::span<const std::string_view> names) const;
   // Path of a data file; UserError when it is not there.
   std::string file(std::string_view name) const;
 
   void progress(double share, const std::string& text) const;
 
-  // What `compute` gives, or gave in an earlier run with the same seed, thoroughness and data: the
-  // unit of resuming. `settings` are what else it depends on and `key`, a file name, does not say.
-  // Numbers that are not finite come back as null.
+  // The result of `compute`, or of an earlier run with the same seed, thoroughness and data. A part
+  // is the unit of resuming. `settings` holds all else that the result depends on and that `key`, a
+  // file name, does not say. Numbers that are not finite come back as null.
   nlohmann::ordered_json part(const std::string& key, const std::string& settings,
                               const std::function<nlohmann::ordered_json()>& compute) const {
     return parts_.part(key, settings, compute);
   }
-  // What each gives, in their order; on all threads.
+  // The results of all jobs, in the order of the jobs, computed on all threads.
   std::vector<nlohmann::ordered_json> run_parts(const std::vector<PartJob>& jobs,
                                                 const Stage& stage = {}) const;
   Parts& parts() const { return parts_; }
 
-  // Does work(0) to work(count - 1), on settings().threads threads. What one throws is thrown here
-  // when all have ended.
+  // Calls work(0) to work(count - 1) on settings().threads threads. The first exception ends the
+  // rest and is thrown here once all threads have ended.
   void parallel(std::size_t count, const std::function<void(std::size_t)>& work) const;
-  // Reports every job that ends as progress.
+  // As above; reports progress after every job.
   void parallel(std::size_t count, const Stage& stage,
                 const std::function<void(std::size_t)>& work) const;
 

@@ -1,4 +1,4 @@
-// Covertype as the full file of UCI has it, or folded.
+// Covertype from the full file of UCI, or from a file with one column per category.
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/harness.h"
@@ -18,7 +18,7 @@ struct Category {
 constexpr std::array kCategories = {Category{"Wilderness_Area", kNumbers, 4},
                                     Category{"Soil_Type", kNumbers + 4, 40}};
 
-// 0 to count - 1.
+// The category as an index, 0 to count - 1.
 std::size_t category(const std::string& path, std::size_t row, const char* name, double value,
                      std::size_t count) {
   if (value >= 1 && value <= static_cast<double>(count) && value == std::floor(value)) {
@@ -28,7 +28,7 @@ std::size_t category(const std::string& path, std::size_t row, const char* name,
                               path, row + 1, name, value, count));
 }
 
-// Which of the 0/1 columns is 1, counted from 1; 0 when there is no such one.
+// Which of the 0/1 columns is 1, counted from 1; 0 unless exactly one is.
 double one_hot(const double* columns, std::size_t count) {
   double found = 0;
   for (std::size_t j = 0; j < count; ++j) {

@@ -9,10 +9,10 @@ namespace windhover::reproduce {
 namespace {
 
 constexpr std::size_t kCrossoverFeatures = 10;
-// Iterates of a chain: several to each effective draw that is wanted of it, or thinning loses some.
+// Iterates kept per chain: several for each effective draw wanted, so that thinning loses little.
 constexpr std::size_t kMostKept = 32'000;
 
-// Every so many iterates of each chain, which a chain hands over as it moves.
+// Keeps every `interval`-th iterate of each chain.
 class Kept {
  public:
   Kept(std::size_t chains, std::uint64_t interval)
@@ -26,7 +26,7 @@ class Kept {
     numbers_[chain].insert(numbers_[chain].end(), theta, theta + kCrossoverFeatures);
   }
 
-  // All as long as the shortest: they may differ by one.
+  // Cut to the length of the shortest; lengths may differ by one.
   Draws chains() {
     const auto shortest =
         std::ranges::min(numbers_, {}, &std::vector<double>::size).size() / kCrossoverFeatures;
@@ -42,7 +42,7 @@ class Kept {
   }
 
  private:
-  // Drops every other iterate: of a slow sampler the others say as much.
+  // Drops every other iterate, which loses little where the sampler is slow.
   void thin(std::size_t length) {
     for (auto& chain : numbers_) {
       for (std::size_t i = 1; 2 * i < length; ++i) {
@@ -153,7 +153,7 @@ ordered_json run_engine(const char* sampler, const Dataset& data, double wanted,
   const auto chains = engine.engine().config().sampler.chains;
   const double window =
       static_cast<double>(data.rows()) / engine.engine().learner().view().minibatch_size;
-  // Several to an autocorrelation time.
+  // Several iterates in an autocorrelation time.
   const auto interval = static_cast<std::uint64_t>(std::max(1.0, window / 8));
   Kept kept(chains, interval);
   const Visit visit = [&](std::uint16_t chain, const double* theta) { kept.visit(chain, theta); };
@@ -200,7 +200,7 @@ Crossover crossover_of(const std::vector<std::size_t>& sizes, const std::vector<
     const double rise = std::log(leads[i]) - low;
     const double part = -low / rise;
     const double rows = std::exp(from + part * (to - from));
-    // The slopes of `part` over the two logarithms are those of a straight line's zero.
+    // The derivatives of `part` in the two logarithms are those of the zero of a straight line.
     const double error = std::hypot((1 - part) * errors[i - 1], part * errors[i]) / rise;
     return {rows, "between two sizes", rows * (to - from) * error};
   }
@@ -211,7 +211,7 @@ ordered_json run_served(const Dataset& data, const ordered_json& truth, std::uin
   const double begin = thread_seconds();
   EngineRun engine(engine_config("calibrated", seed), data);
   double looking = 0;
-  double since = NAN;  // when answers came to be as near as that
+  double since = NAN;  // since when the bars have been met
   Bias off;
   bool warming_up = true;
   std::vector<ParameterSummary> parameters(kCrossoverFeatures);

@@ -76,7 +76,7 @@ struct Results {
     }
     return series;
   }
-  // One curve a method, a little beside each other.
+  // One curve per method, each shifted a little sideways.
   void add_to(Panel& panel, const std::vector<CrossoverMethod>& methods,
               const RunValue& value) const {
     double shift = std::pow(1.04, -0.5 * static_cast<double>(methods.size() - 1));
@@ -87,7 +87,7 @@ struct Results {
   }
 };
 
-// What is out of the frame stands in the title.
+// The title says what lies out of the frame.
 Panel spreads(const Results& results, const std::vector<CrossoverMethod>& methods) {
   constexpr double kFrame = 0.2;
   const auto in_frame = [](double y) { return std::abs(y - 1) <= kFrame; };

@@ -158,7 +158,7 @@ constexpr std::array<std::size_t, 3> kTexts = {1, 2, 3};
 
 bool is_text(std::size_t column) { return std::ranges::find(kTexts, column) != kTexts.end(); }
 
-// The numbers of texts in alphabetical order, for what was numbered as it appeared.
+// The place in alphabetical order of each text, by the number that it got when it first appeared.
 std::vector<double> alphabetical(const std::map<std::string, std::size_t>& appeared) {
   std::vector<double> out(appeared.size());
   double next = 0;

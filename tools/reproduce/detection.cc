@@ -1,4 +1,5 @@
-// How soon a change of the stream is said, and how often one is said where there is none.
+// How soon detectors report a change of the stream, and how often they report one when there is
+// none.
 #include "windhover/platform/random.h"
 #include "windhover/tools/error.h"
 #include "windhover/tools/owned_engine.h"
@@ -12,7 +13,7 @@ constexpr Index kColumns = 4;
 constexpr Index kFrameRows = 10;      // rows that come at a time
 constexpr Index kSettled = 4000;      // rows before alarms count
 constexpr Index kChange = 6000;       // the first row of another law
-constexpr Index kWaits = 4000;        // rows in which a change may be said
+constexpr Index kWaits = 4000;        // rows in which a change may be reported
 constexpr Index kQuietRows = 40'000;  // a stream without a change
 constexpr double kWindowRows = 2000;
 
@@ -20,8 +21,8 @@ constexpr double kWindowRows = 2000;
 struct Change {
   const char* key;
   const char* name;
-  double coefficient = 0;  // what is added to b
-  double over = 1;         // in so many rows
+  double coefficient = 0;  // added to b
+  double over = 1;         // rows over which the change is spread
   double mean = 0;
   double sd = 1;
 };
@@ -39,7 +40,7 @@ constexpr Change kChanges[] = {
 };
 constexpr Change kNone{.key = "none", .name = "nothing changes"};
 
-// In the order of `alarms` below.
+// In the order of `alarms` in run_stream().
 constexpr std::array kMethods = {"Windhover, a window of 2,000", "Windhover, adaptive", "ADWIN",
                                  "Page-Hinkley"};
 
@@ -62,7 +63,7 @@ class Watched {
   explicit Watched(const EngineConfig& config)
       : engine_(config, &clock_), reader_(value_or_throw(engine_->reader())) {}
 
-  // Rows of kColumns numbers, and their y. Whether it says that something has changed.
+  // Takes rows of kColumns numbers and their y. Whether the engine reports a change.
   bool feed(const double* x, const double* y) {
     Provenance provenance;
     PredictRequest request;
@@ -81,8 +82,8 @@ class Watched {
   }
 
  private:
-  // A new event: the newest rows are unlike the others, or predictions are not borne out, or a
-  // memory has been cut to less than half.
+  // A new event: the newest rows are unlike earlier ones, predictions fail, or a memory has been
+  // cut to less than half.
   bool says_change() {
     reader_.events(list_);
     bool says = false;
@@ -105,7 +106,7 @@ class Watched {
   std::array<PredictiveSummary, kFrameRows> answers_;
 };
 
-// Rows of one frame, whose first one is `row`.
+// Fills a frame whose first row is number `row` of the stream.
 void fill_frame(const Change& change, std::uint64_t seed, Index row, double* x, double* y) {
   for (Index i = 0; i < kFrameRows; ++i) {
     std::array<double, kColumns + 1> normals{};
@@ -120,8 +121,8 @@ void fill_frame(const Change& change, std::uint64_t seed, Index row, double* x, 
   }
 }
 
-// What each method does with one stream: "alarms" after kSettled and before kChange, or to the
-// end where nothing changes, and "delay", rows from the change to the first alarm, kWaits at most.
+// Lists with an entry per method: "alarms" after kSettled and before kChange, or to the end where
+// nothing changes; and "delays", rows from the change to the first alarm, at most kWaits.
 ordered_json run_stream(const Change& change, Index rows, std::uint64_t seed) {
   Watched window(config_of(Horizon::kWindow, seed));
   Watched adaptive(config_of(Horizon::kAdaptive, seed));
@@ -146,7 +147,8 @@ ordered_json run_stream(const Change& change, Index rows, std::uint64_t seed) {
     if (window.feed(x.data(), y.data())) alarm(0, last);
     if (adaptive.feed(x.data(), y.data())) alarm(1, last);
     for (Index i = 0; i < kFrameRows; ++i) {
-      // The first tells of a mean that is off, the second of predictions too wide or too narrow.
+      // The first detector sees a shifted mean, the second predictions that are too wide or too
+      // narrow.
       const double place = window.place(y.data(), i);
       const double errors[] = {0.5 + 0.5 * place, std::abs(place)};
       for (std::size_t which : {0u, 1u}) {

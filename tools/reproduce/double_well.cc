@@ -9,9 +9,9 @@ constexpr double kStart = 4.0;
 constexpr double kLocal = 2.2236635;
 constexpr double kGlobal = -2.9353581;
 constexpr double kBarrier = -0.0383053;  // the maximum between them
-constexpr double kFarAway = 6;           // nobody would call this a basin
+constexpr double kFarAway = 6;           // beyond both basins
 constexpr std::uint64_t kSeeds = 100;
-constexpr int kTrajectoryColours[] = {0, 5, 2};  // of the trajectories that are drawn
+constexpr int kTrajectoryColours[] = {0, 5, 2};  // of the trajectories drawn
 
 double potential(double x) { return (x + 4) * (x + 1) * (x - 1) * (x - 3) / 14 + 0.5; }
 double slope(double x) { return (4 * x * x * x + 3 * x * x - 26 * x - 1) / 14; }
@@ -32,7 +32,8 @@ SamplerConfig santa(std::uint64_t moves) {
   return {.name = "santa", .temperature = 0, .exploration_steps = moves / 2};
 }
 
-// beta = t^2. The learning rate h is read as eta, or as the sqrt(eta) that h is in the derivation.
+// beta = t^2. The paper's learning rate h is read as eta, or as sqrt(eta), which h is in its
+// derivation.
 Schedule printed(bool squared, double floor) {
   constexpr std::uint64_t kMoves = 10'000;
   SamplerConfig sampler = santa(kMoves);
@@ -48,8 +49,8 @@ Schedule printed(bool squared, double floor) {
           sampler, kMoves};
 }
 
-// Slow enough to cross the barrier of 2.2 from either side until the temperature is about 0.4: the
-// global minimum, deeper by 2.1, is then where the chain is with probability above 0.99.
+// Slow enough to cross the barrier of 2.2 from either side until the temperature is about 0.4.
+// There the chain is in the global minimum, deeper by 2.1, with probability above 0.99.
 Schedule stated() {
   constexpr std::uint64_t kMoves = 50'000;
   SamplerConfig sampler = santa(kMoves);
@@ -60,7 +61,8 @@ Schedule stated() {
   return {"stated", "a stated schedule", [](double) { return 0.03; }, sampler, kMoves};
 }
 
-// `step(move)` moves and returns where to. Points for a plot against the logarithm of the move.
+// `step(move)` makes a move and returns theta. Gives points for a plot against the logarithm of the
+// move.
 ordered_json walked(std::uint64_t moves, double start,
                     const std::function<double(std::uint64_t)>& step) {
   std::vector<double> x = {1};
@@ -77,9 +79,9 @@ ordered_json walked(std::uint64_t moves, double start,
   return {{"end", theta}, {"move", x}, {"theta", y}};
 }
 
-// A step is held until it should be 1 % shorter.
+// The step is changed only once it should be 1 % shorter.
 ordered_json walked_santa(const Schedule& schedule, std::uint64_t seed) {
-  // Hardly any curvature: V begins at about 0, as in the paper.
+  // Almost no curvature, so that V begins at about 0, as in the paper.
   const Told told = Told::noiseless(MatrixXd::Constant(1, 1, 1e-12));
   SamplerConfig config = schedule.sampler;
   config.step_size = schedule.step(1);
@@ -93,7 +95,7 @@ ordered_json walked_santa(const Schedule& schedule, std::uint64_t seed) {
       config.step_size = step;
       sampler.emplace(config, told);
     }
-    // Once it is no longer finite it stays so.
+    // Once theta is not finite it stays so.
     static_cast<void>(walk.step(*sampler));
     return walk.theta()[0];
   });
@@ -111,8 +113,8 @@ ordered_json walked_rmsprop(std::uint64_t moves, StepSize step) {
   });
 }
 
-// All of every curve is in the frame. Where that is far beyond the basins, theta is on two
-// logarithmic scales that meet in a linear one, asinh.
+// Every curve is wholly in the frame. A curve far beyond the basins gets an axis of asinh(theta),
+// which is linear near 0 and logarithmic on both sides.
 void frame(Panel& panel) {
   double furthest = 0;
   for (const Series& series : panel.series) {
@@ -159,7 +161,7 @@ void add_potential(Report& report) {
   report.add(panel);
 }
 
-// How many of kSeeds chains end in the global basin, in the local one, in neither.
+// The numbers of kSeeds chains that end in the global basin, in the local one, and in neither.
 struct Ends {
   double global = 0;
   double local = 0;
@@ -189,7 +191,7 @@ Ends add_schedule(const Context& context, Report& report, const Schedule& schedu
       context, schedule.key, fmt::format("{}, {} moves", schedule.name, schedule.moves), kSeeds,
       [&](std::uint64_t seed) { return walked_santa(schedule, seed); }, 1000);
   const Ends ends = count_ends(runs);
-  // By the rule of succession: 0 of 100 has an error, too.
+  // By the rule of succession, so that 0 of 100 has an error, too.
   const auto error = [](double count) {
     const double p = (count + 1) / (kSeeds + 2);
     return std::sqrt(kSeeds * p * (1 - p));

@@ -24,7 +24,7 @@ std::string processor() {
   return name.empty() ? "unknown processor" : name;
 }
 
-// The word as it is typed into a shell.
+// The word, quoted for a shell where needed.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,:=@%";
@@ -34,7 +34,7 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-// `name` as it was given: of the experiment, or "all".
+// `name`: of the experiment, or "all", as the user gave it.
 std::string command_of(const std::string& name, const Settings& settings) {
   std::string out = fmt::format("windhover reproduce {}", name);
   if (!settings.data.empty()) out += fmt::format(" --data {}", quoted(settings.data.string()));
@@ -71,7 +71,7 @@ std::pair<int, int> bars_met(const ordered_json& result) {
   return {met, bars};
 }
 
-// Why the newest run came to no result, kept beside the one of an earlier run; empty when it did.
+// The file that says why the newest run failed; the result of an earlier run stays beside it.
 std::filesystem::path failure_file(const std::filesystem::path& out, std::string_view name) {
   return out / fmt::format("{}.failed", name);
 }
@@ -127,7 +127,7 @@ Outcome run_one(const Experiment& experiment, const std::string& name, const Set
   const RunFacts facts = facts_of(experiment, name, context);
   const ordered_json result = report.to_json(facts);
   const auto path = [&](const char* suffix) { return settings.out / (outcome.name + suffix); };
-  // The numbers first: they are safe when gnuplot fails.
+  // The numbers are written first, so that they are safe when gnuplot fails.
   write_file(path(".md"), report.page(facts));
   write_file(path(".json"), result.dump(1) + "\n");
   if (!report.plot().panels.empty()) {
@@ -189,7 +189,7 @@ bool run_experiments(std::span<const Experiment> experiments, const std::string&
   require_gnuplot();
   bool sound = true;
   std::exception_ptr unwritten;
-  // With "all", what cannot be written keeps no other experiment from running.
+  // With "all", a failure to write does not stop the other experiments.
   const auto try_to = [&](const std::function<void()>& write) {
     try {
       write();

@@ -1,6 +1,5 @@
-// Runs experiments and writes what they found: NAME.json, NAME.gp, NAME.svg, NAME.png and NAME.md
-// in the output directory, and index.md over all that is there. NAME.failed says why the newest run
-// came to no result.
+// Runs experiments and writes NAME.json, NAME.gp, NAME.svg, NAME.png and NAME.md into the output
+// directory, and index.md over all results there. NAME.failed says why the newest run failed.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_DRIVER_H_
 #define WINDHOVER_TOOLS_REPRODUCE_DRIVER_H_
 
@@ -16,23 +15,24 @@ struct Outcome {
   std::string name;
   bool skipped = false;
   bool failed = false;
-  std::string sentence = {};  // what there is to say about it: one line
+  std::string sentence = {};  // one line about the outcome
 };
 
-// Runs the experiment of that name, or "all", and calls `told` with each outcome as it comes. With
-// "all", one that fails does not keep the others from running. UserError for a name that is none,
-// with those that are, for a directory that cannot be written to, for experiments that read files
-// without settings.data, and for parts of an unfinished run with neither settings.resume nor
-// settings.fresh; RunError for gnuplot missing. Returns whether none failed.
+// Runs the experiment with that name, or "all", and calls `told` with each outcome as it comes.
+// With "all", a failure does not keep the others from running; a single experiment's exception is
+// rethrown. Returns whether none failed. UserError when there is no such experiment, when
+// experiments read files and settings.data is empty, when parts of an unfinished run exist and
+// neither settings.resume nor settings.fresh is set, and when the directory cannot be written to.
+// RunError when gnuplot is missing.
 bool run_experiments(std::span<const Experiment> experiments, const std::string& name,
                      const Settings& settings, const ProgressFunction& progress,
                      const std::function<void(const Outcome&)>& told);
 
-// Used by `reproduce list`.
+// The listing that `reproduce list` prints.
 nlohmann::ordered_json list_json(std::span<const Experiment> experiments);
 std::string list_text(std::span<const Experiment> experiments);
 
-// Why the experiment cannot run with these data: one sentence; empty when it can.
+// Why the experiment cannot run with these data, in one sentence; empty when it can.
 std::string missing_data(const Experiment& experiment, const std::filesystem::path& data);
 
 }  // namespace windhover::reproduce

@@ -13,7 +13,7 @@ Classifier::Classifier(const ModelConfig& config, const Dataset& data)
 Eigen::MatrixXf Classifier::probabilities(const std::vector<double>& theta) {
   const std::size_t outputs = shape_.outputs();
   Eigen::MatrixXf all(static_cast<Index>(outputs) + 1, static_cast<Index>(data_.rows()));
-  VectorXd eta = VectorXd::Zero(all.rows());  // class 0 has 0
+  VectorXd eta = VectorXd::Zero(all.rows());  // the predictor of class 0 is 0
   const auto set = [&](std::size_t row, const auto& predictor) {
     for (std::size_t c = 0; c < outputs; ++c) eta[static_cast<Index>(c) + 1] = predictor(c);
     const Eigen::ArrayXd p = (eta.array() - eta.maxCoeff()).exp();
@@ -59,7 +59,7 @@ double AveragedError::error() const {
 
 namespace {
 
-constexpr std::uint16_t kFirstChain = 1;  // whose minibatches the first estimate takes
+constexpr std::uint16_t kFirstChain = 1;  // the chain number of the first estimates' minibatches
 
 }  // namespace
 
@@ -125,7 +125,7 @@ void ToldChain::tell() {
     e.noise_covariance = covariance_.data();
   }
   const Status status = sampler_->refresh(e);
-  // The first must succeed; later ones leave the sampler as it was.
+  // The first refresh must succeed; a later one that fails leaves the sampler as it was.
   if (!ok(status) && step_ == 0) {
     throw RunError(std::string(config_.name) + " refuses its first estimates");
   }

@@ -1,4 +1,4 @@
-// Class probabilities of networks, a chain outside of an engine, and its test error along the way.
+// Class probabilities of networks; a chain outside an engine, and its test error along the way.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_ERROR_CURVE_H_
 #define WINDHOVER_TOOLS_REPRODUCE_ERROR_CURVE_H_
 
@@ -13,14 +13,14 @@
 
 namespace windhover::reproduce {
 
-// Rows before a model "mlp-softmax" or "drbm". One thread. `data` outlives it.
+// A model "mlp-softmax" or "drbm" on given rows. One thread. `data` must outlive it.
 class Classifier {
  public:
   Classifier(const ModelConfig& config, const Dataset& data);
 
   // Classes by rows.
   Eigen::MatrixXf probabilities(const std::vector<double>& theta);
-  // The share of rows whose most probable class is not theirs.
+  // The share of rows whose most probable class is not their class.
   double error(const Eigen::MatrixXf& probabilities) const;
   double error(const std::vector<double>& theta) { return error(probabilities(theta)); }
 
@@ -31,12 +31,12 @@ class Classifier {
   std::vector<double> values_;
 };
 
-// The error of probabilities averaged over the iterates looked at so far, without the first half of
-// them: no burn-in has to be chosen.
+// The error of class probabilities averaged over the second half of the iterates seen so far, so
+// that no burn-in has to be chosen.
 class AveragedError {
  public:
   explicit AveragedError(Classifier& classifier) : classifier_(classifier) {}
-  // Looks at another iterate.
+  // Adds an iterate.
   void look(const std::vector<double>& theta);
   double error() const;
   // The error of the last iterate alone.
@@ -48,26 +48,27 @@ class AveragedError {
 };
 
 enum class Measured : std::uint8_t {
-  kNothing,   // samplers of a step of their own
+  kNothing,   // for samplers with a step of their own
   kDiagonal,  // the diagonals of C and A
   kMatrices,  // C and A
 };
 
-// A chain of a sampler by name, outside of an engine, told what Algorithm 1 of Ahn, Korattikara and
-// Welling 2012 measures: the covariance C of the rows' gradients within minibatches, averaged along
-// the chain with weight 1 / t. A is what the information equality makes of it: C + Lambda / n.
+// A chain of a sampler by name, outside an engine. The sampler is told what Algorithm 1 of Ahn,
+// Korattikara and Welling 2012 measures: C, the covariance of the rows' gradients within
+// minibatches, averaged along the chain with weight 1 / t. A follows from the information equality:
+// A = C + Lambda / n.
 class ToldChain {
  public:
-  // Starts at the model's own random parameters. `model` outlives this. The first estimates are of
-  // `first_rows` rows there; at most `refresh_every` steps lie between two updates of them, fewer
-  // at first.
+  // Starts at the model's random initial parameters. `model` must outlive this. The first estimates
+  // use `first_rows` rows there. At most `refresh_every` steps lie between two updates of the
+  // estimates, fewer at first.
   ToldChain(OwnedModel& model, const SamplerConfig& config, Measured measured,
             std::uint64_t first_rows, std::uint64_t refresh_every, std::uint64_t seed);
 
   const std::vector<double>& theta() const { return memory_.theta; }
-  // False from the step on after which theta is not finite.
+  // False from the first step on that leaves theta not finite.
   bool step();
-  // Gradients of one row, those that the estimates take included.
+  // Gradients of single rows, those of the estimates included.
   std::uint64_t examples() const { return examples_; }
 
  private:
@@ -91,22 +92,22 @@ class ToldChain {
   bool sound_ = true;
 };
 
-// What is trained, on what, and how long.
+// The settings of one training run.
 struct Training {
   ModelConfig model;
   double prior_precision = 1;  // for every parameter
   SamplerConfig sampler;
   Measured measured = Measured::kNothing;
-  std::uint64_t first_rows = 0;  // rows of the first estimates, and steps between later ones
+  std::uint64_t first_rows = 0;  // of ToldChain, as refresh_every
   std::uint64_t refresh_every = 100;
   std::uint64_t steps = 1000;
-  std::uint64_t looks = 20;  // at the error, steps / looks apart
+  std::uint64_t looks = 20;  // measurements of the error, steps / looks apart
 
   std::string text() const;  // the settings of a part (context.h)
 };
 
-// Gradients of one row, and errors of averaged predictions (AveragedError) and of the iterates
-// alone, look by look; the last are NaN if the chain diverged. And its seconds.
+// Per look: gradients of single rows, and errors of averaged predictions (AveragedError) and of the
+// iterates alone; the last errors are NaN if the chain diverged. Also the run's seconds.
 struct ErrorCurve {
   std::vector<double> examples;
   std::vector<double> error;
@@ -116,21 +117,22 @@ struct ErrorCurve {
   ordered_json json() const;
 };
 ErrorCurve curve_from(const ordered_json& json);
-// Runs jobs that give the JSON of a curve each.
+// Runs jobs, each of which gives the JSON of a curve.
 std::vector<ErrorCurve> run_curves(const Context& context, const std::vector<PartJob>& jobs,
                                    const Stage& stage = {});
 
-// The mean of shares of errors among the same `rows` judged rows, one a seed. Its error: the spread
-// of the seeds, where there are several, and what so many rows leave open, in quadrature.
+// The mean of shares of errors on the same `rows` rows, one share per seed. Its standard error
+// combines in quadrature the spread over seeds, where there are several, and the sampling error of
+// so many rows.
 Estimate share_of_errors(const std::vector<double>& shares, std::size_t rows);
-// What a page says of it.
+// The note on share_of_errors() in a report.
 inline constexpr const char* kShareNote =
     "± of a test or validation error: the spread of the seeds, where there are several, and that "
     "of a share of so many rows, sqrt(s²/R + p (1 - p)/n). All methods are judged on the same "
     "rows, so that differences between them are more certain than that.";
 
-// Runs anything with step(), theta() and examples() as ToldChain has them. `visit` is called at
-// every look with the share done.
+// Runs any chain that has step(), theta() and examples() like ToldChain. Calls `visit` at every
+// look with the share done.
 template <class Chain>
 ErrorCurve follow(Chain& chain, Classifier& classifier, std::uint64_t steps, std::uint64_t looks,
                   const std::function<void(double)>& visit = {}) {
@@ -154,8 +156,8 @@ ErrorCurve follow(Chain& chain, Classifier& classifier, std::uint64_t steps, std
 ErrorCurve error_curve(const Training& training, const Dataset& rows, const Dataset& judged,
                        std::uint64_t seed);
 
-// Runs of one method with different seeds, judged on `rows` rows: figures of where they end,
-// `scale` times the errors, and their mean curve for a plot, with the errors of share_of_errors.
+// Reports runs of one method with different seeds, judged on `rows` rows: figures of their last
+// errors times `scale`, and their mean curve for a plot, with the errors of share_of_errors().
 void add_ends(Report& report, const std::string& group, const std::string& label,
               const std::string& unit, double scale, std::size_t rows,
               const std::vector<ErrorCurve>& runs, std::optional<double> papers = {},

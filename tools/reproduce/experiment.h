@@ -1,5 +1,5 @@
-// An experiment of a paper, redone: what it needs, where it comes from, and the function that does
-// it. The one list of them feeds the command, its listing and the tests.
+// An experiment of a paper, repeated: its files, its source, and the function that runs it. One
+// list of them serves the command, its listing and the tests.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_EXPERIMENT_H_
 #define WINDHOVER_TOOLS_REPRODUCE_EXPERIMENT_H_
 
@@ -16,12 +16,12 @@ namespace windhover::reproduce {
 struct Experiment {
   std::string_view name;
   std::string_view source;              // paper and table or figure
-  std::string_view summary;             // what it shows, one line
+  std::string_view summary;             // what it shows, in one line
   std::vector<std::string_view> files;  // of the data directory, by the names in files.h
   // Fills the report. Throws UserError or RunError.
   void (*run)(const Context& context, Report& report);
   bool has_quick = true;   // does less with --quick
-  bool any_files = false;  // does what it can with those of the files that are there
+  bool any_files = false;  // runs with whichever of the files are there
 };
 
 std::span<const Experiment> experiments();

@@ -18,7 +18,7 @@ constexpr std::array kAlphas = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0};
 constexpr std::array kSgldSteps = {1e-3, 5e-4, 1e-4, 5e-5, 1e-5, 5e-6, 1e-6};
 constexpr std::size_t kWarmUp = 200;  // moves of HMC
 
-// `advance(steps, visit)` makes so many steps.
+// `advance(steps, visit)` makes `steps` steps.
 ordered_json moments_of(const Problem& problem, std::uint64_t samples, const auto& advance) {
   Moments moments(problem.posterior.mode);
   const Visit add = [&](std::uint16_t, const double* theta) { moments.add(theta); };
@@ -88,15 +88,15 @@ std::vector<FisherSetting> fisher_settings(const Context& context, double n) {
           full && alpha == 0 ? 10 : few);
     }
   }
-  // Their step epsilon multiplies half the gradient of the log posterior.
+  // The paper's step epsilon multiplies half the gradient of the log posterior.
   for (const double step : kSgldSteps) {
-    const double digits = std::log10(step);  // every other is a power of ten
+    const double digits = std::log10(step);  // every second step is a power of ten
     const std::string mark =
         std::abs(digits - std::round(digits)) < 1e-9 ? fmt::format("1e{:.0f}", digits) : "";
     add("SGLD", fmt::format("SGLD, ε = {:g}", step), mark,
         {.name = "sgld", .step_size = step * n / 2}, few);
   }
-  // Last: drawn over the others.
+  // Last, so that it is drawn over the others.
   add("default", "default", "", {.name = "calibrated"}, 10);
   return settings;
 }
@@ -139,7 +139,7 @@ ordered_json run_hmc(const Problem& problem, double path_length, double budget,
   const VectorXd& mode = problem.posterior.mode;
   const std::vector<double> start(mode.data(), mode.data() + mode.size());
   const auto most = static_cast<std::size_t>(budget);
-  // A draw takes a gradient at least.
+  // A draw takes at least one gradient.
   const reference::Run run = reference::hamiltonian_monte_carlo(posterior.density(), start,
                                                                 {.warm_up = kWarmUp,
                                                                  .draws = most,

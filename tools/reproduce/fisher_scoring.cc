@@ -30,13 +30,13 @@ struct Truths {
   std::vector<RunMoments> chains;
   RunMoments moments;
   Estimate split_half;        // E2 of one half of the chains from the other
-  Estimate split_half_plain;  // likewise of the draws as they are
+  Estimate split_half_plain;  // the same of the draws without control variates
 };
 
 Truths ground_truth(const Context& context, const Problem& problem) {
   constexpr std::size_t kChains = 4;
-  // The differences of two chains from the other two are independent of one another: as contrasts
-  // they are orthogonal, and as means nearly normal.
+  // Differences of two chains from the other two are independent of one another: as contrasts they
+  // are orthogonal, and as means nearly normal.
   constexpr std::size_t kSplits[][kChains] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
   const auto draws = context.choose<std::size_t>(1500, 20'000);
   const std::vector<Truth> chains =
@@ -61,8 +61,8 @@ struct FisherFigures {
   Estimate early_e1, early_e2, e1, e1_in_sd, e2;
   std::vector<double> e2_of_seeds;
   Estimate autocorrelation_time;
-  bool computed = false;  // and not measured
-  double mixing = 0;      // effective draws a gradient of one row
+  bool computed = false;  // not measured
+  double mixing = 0;      // effective draws per gradient of a single row
   RunMoments first;
 };
 
@@ -135,8 +135,8 @@ std::vector<ChainLaw> add_exact_laws(const Problem& problem,
   return laws;
 }
 
-// HMC gets as many gradients of all rows after its warm-up as the samplers have had in minibatches
-// after their burn-in. Gives the mean gradients a draw, one number a path length.
+// HMC gets as many gradients of all rows after its warm-up as the samplers took in minibatches
+// after their burn-in. Gives the mean gradients per draw, one number per path length.
 std::string add_hmc(const Context& context, const Problem& problem, double budget,
                     const RunMoments& truth, const std::string& group, ErrorCurves& curves,
                     Report& report) {
@@ -237,7 +237,7 @@ void run_fisher_scoring(const Context& context, Report& report) {
     const auto found = std::ranges::find(settings, label, &FisherSetting::label);
     return results.at(static_cast<std::size_t>(found - settings.begin()));
   };
-  // Both have the seeds' minibatches, start and reference in common.
+  // Both share the seeds' minibatches, start and reference.
   const Estimate difference =
       paired_difference(of("default").e2_of_seeds, of("SGFS-f, α = 0").e2_of_seeds);
   table.add(fmt::format("default's E2 less SGFS-f's at α = 0, seed by seed ({})",

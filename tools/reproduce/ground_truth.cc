@@ -1,5 +1,5 @@
-// The truth that experiments measure against, checked on logistic models: Laplace's Gaussian
-// against the library's HMC, and that against Stan.
+// Checks the reference that experiments measure against, on logistic models: Laplace's Gaussian
+// against the library's HMC, and HMC against Stan.
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/hmc.h"
 #include "windhover/tools/reproduce/problem.h"
@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kHmcChains = 4;
 constexpr StanOptions kStan = {.chains = 4, .draws = 2000};
-constexpr std::size_t kParts = 5;  // in each of Stan's chains: long beside its autocorrelation
-constexpr double kErrors = 4;      // Monte Carlo standard errors that two truths may be apart
-// What a comparison has to be able to see: posterior sd of a mean, ratios of sd, nats.
+constexpr std::size_t kParts = 5;  // of each of Stan's chains, long beside its autocorrelation
+constexpr double kErrors = 4;      // Monte Carlo standard errors that two references may differ by
+// Differences that a comparison must be able to see: posterior sd of a mean, ratios of sd, nats.
 constexpr double kMeanWithin = 0.1;
 constexpr double kRatioWithin = 0.05;
 constexpr double kKlWithin = 0.02;
@@ -24,7 +24,7 @@ struct Hmc {
 };
 
 Hmc run_hmc(const Context& context, const Problem& problem, const std::string& key) {
-  // With control variates they are worth many times Stan's.
+  // With control variates our draws are worth many times Stan's.
   const auto draws = context.choose<std::size_t>(500, 1500);
   Hmc hmc;
   for (const Truth& truth : hmc_truths(context, problem, "hmc-" + key, kHmcChains, draws)) {
@@ -35,7 +35,7 @@ Hmc run_hmc(const Context& context, const Problem& problem, const std::string& k
   return hmc;
 }
 
-// As the model sees them, with the intercept's 1 as the last column.
+// The features as the model sees them; the last column is the intercept's 1.
 Dataset dataset_of(const Problem& problem) {
   const MatrixXd x = design_matrix(problem);
   Dataset data;
@@ -97,7 +97,8 @@ void add_stan(Report& report, const std::string& group, const ordered_json& stan
   Table table(report, group);
   const auto r_hat = stan.at("r_hat").get<std::vector<double>>();
   const auto bulk = stan.at("bulk").get<std::vector<double>>();
-  // Vehtari, Gelman, Simpson, Carpenter and Buerkner 2021: R-hat below 1.01, 100 draws a chain.
+  // Vehtari, Gelman, Simpson, Carpenter and Buerkner 2021: R-hat below 1.01 and at least 100 draws
+  // per chain.
   table.add("Stan's R-hat, the largest", *std::ranges::max_element(r_hat)).held_to(at_most(1.01));
   table.add("Stan's effective draws (bulk), the least", *std::ranges::min_element(bulk))
       .held_to(at_least(100.0 * kStan.chains));

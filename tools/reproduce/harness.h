@@ -1,5 +1,5 @@
-// What the source of an experiment begins with: what it is run with, what it reports to, runs of
-// one thing with many seeds, and the names that all of them use.
+// Includes what every experiment needs: its context, its report, repeated runs with several seeds,
+// and common names.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_HARNESS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_HARNESS_H_
 

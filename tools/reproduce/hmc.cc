@@ -151,7 +151,7 @@ double LogisticDensity::operator()(const std::vector<double>& theta,
     for (std::size_t start = 0; start < count; start += 16) {
       double product = 1;
       for (std::size_t i = start; i < std::min(start + 16, count); ++i) {
-        // The product of 16 does not underflow with this bound: NUTS does not come where the
+        // The product of 16 does not underflow with this bound. NUTS does not come where the
         // density is exp(-700).
         product *= std::max(probabilities_[i], 1e-19);
       }

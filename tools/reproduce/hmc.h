@@ -1,5 +1,5 @@
-// Ground truth of linear and logistic models: the library's HMC in coordinates in which Laplace's
-// Gaussian is standard, and a density for its NUTS.
+// Reference posteriors of linear and logistic models by the library's HMC, in coordinates in which
+// Laplace's Gaussian is standard; and a density for the library's NUTS.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_HMC_H_
 #define WINDHOVER_TOOLS_REPRODUCE_HMC_H_
 
@@ -21,7 +21,7 @@ class LogPosterior {
  public:
   explicit LogPosterior(const Problem& problem);
   double operator()(const Eigen::VectorXd& theta, Eigen::VectorXd& gradient);
-  // The density for the library's samplers; it refers to this.
+  // The density as the library's samplers take it. It refers to this object.
   reference::LogDensity density();
 
  private:
@@ -36,7 +36,7 @@ class LogPosterior {
 
 // Posterior moments of one HMC chain.
 struct Truth {
-  RunMoments plain;  // of its draws
+  RunMoments plain;  // of the draws
   // With Stein's identity as control variate: in whitened coordinates z with potential gradient g,
   // E[g] = 0 and E[z g^T] = I, so E[z] = E[z - g] and E[z z^T] = I + E[z (z - g)^T], whose terms
   // are small where the posterior is nearly Gaussian (Mira, Solgi and Imparato 2013). No bias.
@@ -44,14 +44,14 @@ struct Truth {
   double divergences = 0;
   double seconds = 0;  // of processor time
 };
-// Runs so many chains, each a part "KEY-CHAIN" (context.h).
+// Runs `chains` chains, each a part "KEY-CHAIN" (context.h).
 std::vector<Truth> hmc_truths(const Context& context, const Problem& problem,
                               const std::string& key, std::size_t chains, std::size_t draws,
                               const Stage& stage = {});
 
 // Logistic regression without an intercept; prior N(0, 1). Value and gradient in one pass over the
-// rows: one dot product, one sigmoid and one addition of a row each, and a logarithm for 16 of
-// them. One thread.
+// rows. Each row costs one dot product, one sigmoid and one addition; 16 rows share a logarithm.
+// One thread.
 class LogisticDensity {
  public:
   explicit LogisticDensity(const Dataset& data);
@@ -62,7 +62,7 @@ class LogisticDensity {
   RowLayout layout_;
   std::vector<double> rows_;
   std::vector<std::uint32_t> slots_;
-  std::vector<double> sign_;  // 1 or -1: which side of 0 the predictor should be on
+  std::vector<double> sign_;  // 1 or -1: the sign that the predictor should have
   std::vector<double> coefficients_;
   std::vector<double> sum_;
   std::vector<double> predictors_;
@@ -85,8 +85,9 @@ std::vector<std::vector<double>> column(const Draws& chains, std::size_t paramet
 
 Summary summarize(const Draws& chains);
 
-// The relative standard error of each parameter's sd: sqrt((m4 - m2^2) / n) / (2 m2) with the
-// effective draws n of squared deviations, whose autocorrelations are not those of the draws.
+// The relative standard error of each parameter's sd: sqrt((m4 - m2^2) / n) / (2 m2), where n
+// counts effective draws of squared deviations; their autocorrelations differ from those of the
+// draws.
 std::vector<double> spread_errors(const Draws& chains, const Summary& summary);
 
 }  // namespace windhover::reproduce

@@ -24,14 +24,14 @@ PrecisionTask mnist(const Context& context) {
   return task;
 }
 
-// The full file, or where that is not there the sample of it.
+// The full file, or a sample of it where that is missing.
 constexpr std::array<std::string_view, 1> kCovertype = {"covtype.data"};
 constexpr std::array<std::string_view, 1> kCovertypeSample = {"covtype-sample.csv"};
 
 PrecisionTask covertype(const Context& context) {
   const bool full = context.missing(kCovertype).empty();
   const Dataset all = load_covertype(context.file(full ? kCovertype[0] : kCovertypeSample[0]));
-  // 500,000 of 581,012 rows train in the paper; of a sample the same share.
+  // The paper trains on 500,000 of 581,012 rows. A sample is split in the same ratio.
   const std::vector<std::size_t> order = permutation(all.rows(), context.seed());
   const auto cut = order.begin() + static_cast<std::ptrdiff_t>(order.size() * 500'000 / 581'012);
   return {"Covertype", softmax(all, 7), rows_of(all, {order.begin(), cut}),
@@ -105,7 +105,7 @@ void run_task(const Context& context, const PrecisionTask& task,
   table.add("λ of it", grid[least]);
   double lowest = best;
   for (const auto& [low, high] : learned) lowest = std::min({lowest, low.loss, high.loss});
-  constexpr double kFloor = 0.05;  // %: so that the least has a place on a logarithmic axis
+  constexpr double kFloor = 0.05;  // %: a place for the smallest value on a logarithmic axis
   const auto above = [&](double loss) { return 100 * (loss / lowest - 1) + kFloor; };
   const auto share = [&](double loss) { return 100 * loss / lowest; };
   const std::vector<double> ends = {0.5 * grid.front(), 2 * grid.back()};

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kStarts = kIasgStarts.size();
 
-// Every chain of each method and start.
+// All chains, by method and start.
 using Chains = std::vector<Runs>;
 
-// Passes at which variances are looked at: 2, then by factors of about 1.4.
+// Passes at which variances are read: 2, then by factors of about 1.4.
 std::vector<double> checkpoints(double most) {
   std::vector<double> passes;
   for (double p = 2; p < most; p = std::max(p + 1, std::round(1.4 * p))) passes.push_back(p);
@@ -26,7 +26,7 @@ std::size_t checkpoint_of(const std::vector<double>& passes, double least) {
   return static_cast<std::size_t>(at - passes.begin());
 }
 
-// Mean over chains of a number at each checkpoint; with the standard deviation of one chain.
+// Mean over chains of a number at each checkpoint, and its standard deviation over chains.
 struct Spread {
   std::vector<double> mean;
   std::vector<double> sd;
@@ -51,7 +51,7 @@ Spread spread_of(const std::vector<ordered_json>& chains, std::size_t burn_in, c
   return spread;
 }
 
-// Variances of the parameters that have the smallest and the largest, over passes.
+// Variances of the parameters with the smallest and the largest variance, over passes.
 void add_variances(const Chains& runs, const std::vector<double>& passes, const VectorXd& truth,
                    Index smallest, Index largest, Report& report) {
   for (std::size_t start = 0; start < kStarts; ++start) {
@@ -73,7 +73,7 @@ void add_variances(const Chains& runs, const std::vector<double>& passes, const 
               fmt::format("{}, {:g} passes left out", which, kIasgBurnIns[b]), colour);
           if (b == 0) series.style = Style::kPoints;
           for (std::size_t at = 0; at < passes.size(); ++at) {
-            // The two lie on one another: truths differ by some per cent.
+            // The two curves would overlap, as the truths differ by some per cent.
             series.add(passes[at] * (least ? 0.95 : 1.05), {spread.mean[at], spread.sd[at]});
           }
           panel.add(series);
@@ -101,7 +101,7 @@ void add_variances(const Chains& runs, const std::vector<double>& passes, const 
   }
 }
 
-// Figure 5: the whole covariance as one chain estimates it, entry by entry, and how far off it is.
+// Figure 5: the whole covariance that one chain estimates, entry by entry, and its error.
 void add_entries(const Chains& runs, const std::vector<double>& passes, const MatrixXd& exact,
                  Report& report) {
   const VectorXd sd = exact.diagonal().cwiseSqrt();
@@ -175,7 +175,7 @@ void add_covariances(const Context& context, const Problem& problem, Report& rep
   report.add(panel);
 }
 
-// What the figures say of the paper's conclusions.
+// Compares the figures with the paper's conclusions.
 void add_notes(const Chains& runs, const std::vector<double>& passes, const VectorXd& truth,
                Index smallest, const SgldLaw& law, Report& report) {
   const auto ratio = [&](std::size_t method, std::size_t start, std::size_t burn_in) {

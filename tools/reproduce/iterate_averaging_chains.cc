@@ -23,7 +23,7 @@ VectorXd start_of(const Problem& problem, std::size_t start, std::uint64_t seed)
   return theta;
 }
 
-// Draws so far under each burn-in, and what they say at each checkpoint.
+// The draws so far for each burn-in, and their moments at each checkpoint.
 class Trajectories {
  public:
   explicit Trajectories(const Problem& problem)
@@ -35,7 +35,7 @@ class Trajectories {
     }
   }
 
-  // A draw that was finished when so many passes had been made, of which it took `length`.
+  // A draw that was finished after `pass` passes and took `length` of them.
   void add(double pass, double length, const double* theta) {
     for (std::size_t b = 0; b < moments_.size(); ++b) {
       if (pass - length >= kIasgBurnIns[b]) moments_[b].add(theta);
@@ -68,7 +68,7 @@ ordered_json stochastic(const Problem& problem, const SamplerConfig& config, con
                         const std::vector<double>& passes, std::uint64_t seed) {
   KnownChain chain(problem, config, seed, start);
   Trajectories trajectories(problem);
-  // A draw of IASG is the mean of one pass.
+  // A draw of IASG is the mean over one pass.
   const std::uint64_t interval = config.name == "iasg" ? kIasgStepsAPass : 1;
   constexpr auto kPass = static_cast<double>(kIasgStepsAPass);
   const double length = static_cast<double>(interval) / kPass;
@@ -84,8 +84,8 @@ ordered_json stochastic(const Problem& problem, const SamplerConfig& config, con
   return trajectories.result();
 }
 
-// A gradient on all rows is a pass. The step is found at the start, by doubling, and the mass is I:
-// a warm-up, whose draws nobody sees, would leave the start behind.
+// A gradient on all rows is a pass. The step is found at the start by doubling, and the mass is I:
+// a warm-up, whose draws are not counted, would leave the start behind.
 ordered_json no_u_turn(const Problem& problem, const VectorXd& start,
                        const std::vector<double>& passes, std::uint64_t seed) {
   LogPosterior posterior(problem);
@@ -103,7 +103,7 @@ ordered_json no_u_turn(const Problem& problem, const VectorXd& start,
   const reference::Run run = reference::no_u_turn(counted, {start.begin(), start.end()}, options);
   Trajectories trajectories(problem);
   std::size_t next = 0;
-  std::size_t gradients = 0;  // when the draw was found; one that stays where it was takes no more
+  std::size_t gradients = 0;  // when the draw was found; one that stays in place takes no more
   const auto find = [&] {
     std::size_t at = gradients;
     while (at < visited.size() && visited[at] != run.draws[next]) ++at;
@@ -150,7 +150,7 @@ SamplerConfig iasg_config(std::size_t method) {
   if (method == 0) {
     return {.name = "iasg", .minibatch_size = kIasgMinibatch, .step_size = kIasgRate};
   }
-  // Their epsilon_t = 10^-3 / sqrt(1000 + t), half of it times the gradient of the log posterior.
+  // The paper's epsilon_t = 10^-3 / sqrt(1000 + t), times half the gradient of the log posterior.
   const double first = 1e-3 / std::sqrt(1000.0) * static_cast<double>(kIasgRows) / 2;
   return {.name = "sgld",
           .minibatch_size = kIasgMinibatch,
@@ -191,8 +191,8 @@ ordered_json iasg_single_chain(const Problem& problem, bool averaged, std::uint6
   return parts;
 }
 
-// The iterates' covariance at distance k is R^k Sigma with R = I - rate A, summed in the
-// eigenvectors of A.
+// The iterates' covariance at lag k is R^k Sigma with R = I - rate A, summed in the eigenvectors of
+// A.
 VectorXd iasg_mean_variances(const Problem& problem) {
   const Told at_mode = told_at_mode(problem);
   const Index d = problem.dimension();

@@ -28,9 +28,9 @@ constexpr std::array kKddMethods = {
     KddMethod{"sgfs-f", "SGFS-f", "sgfs-f", Measured::kMatrices, 1, 1, 4.4},
 };
 
-// What the validation part chooses among: of SGD and SGLD h_t = h (1 + t / b)^-0.9, b as a share of
-// all steps T, so that a shorter run goes through the same rates; of SGFS the largest rate of a
-// direction, which decides its free noise.
+// The settings that the validation part chooses from. SGD and SGLD: h_t = h (1 + t / b)^-0.9, with
+// b as a share of all steps T, so that a shorter run goes through the same rates. SGFS: the largest
+// rate of a direction, which determines its free noise.
 struct KddSetting {
   double first = 0;   // h or h_max
   double second = 0;  // b / T
@@ -189,7 +189,7 @@ void run_split(const Context& context, const Split& split, bool papers, double s
     panel.add(mean_curve(method.label, method.colour, 1e4, split.test.rows(), runs));
     report.detail(fmt::format("{}-{}", split.key, method.key), runs.front().json());
   }
-  // The paper's test is one of rows with repeats, and stands beside that alone.
+  // The paper's test rows contain repeats, so its figures stand beside that test alone.
   for (const KddMethod& method : kKddMethods) {
     if (!papers) break;
     panel.add(Series::dashes(fmt::format("{}, paper, full file", method.label), method.colour,

@@ -15,7 +15,7 @@ SamplerConfig KlCase::config(std::size_t method) const {
                        .chains = kKlChains,
                        .noise_scale = 0};
   const Rate rate = kKlMethods[method].rate;
-  // Their step epsilon multiplies half the gradient of the log posterior.
+  // The paper's step epsilon multiplies half the gradient of the log posterior.
   if (rate == Rate::kPapersStep) config.step_size = kPapersSteps[set] * at_mode.n / 2;
   if (rate == Rate::kEquation15) {
     const auto d = static_cast<double>(problem.dimension());
@@ -30,7 +30,7 @@ double KlCase::kl(const VectorXd& mean, const MatrixXd& covariance) const {
 
 ExactKl exact_kl(const KlCase& c, std::size_t method) {
   Told told = c.at_mode;
-  // What the chains of the engine measure: C averaged over the posterior.
+  // As the engine's chains measure it: C averaged over the posterior.
   if (method == kDefault) told.noise += c.spread(c.problem.posterior.covariance);
   const Law law = law_of(c.config(method), told);
   ExactKl exact;

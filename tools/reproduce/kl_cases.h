@@ -1,5 +1,5 @@
-// What `stationary-kl` compares: samplers, and data sets in two scalings, each with the exact laws;
-// its figures and its panel.
+// The methods that `stationary-kl` compares, and its data sets in two scalings, each with the exact
+// laws; its figures and its panel.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_KL_CASES_H_
 #define WINDHOVER_TOOLS_REPRODUCE_KL_CASES_H_
 
@@ -77,24 +77,24 @@ struct ExactKl {
 };
 ExactKl exact_kl(const KlCase& c, std::size_t method);
 
-// What is known of one method in one case; KL from the posterior in nats.
+// The results of one method in one case: KL from the posterior in nats.
 struct KlLine {
   std::string label;
   double papers = std::numeric_limits<double>::quiet_NaN();
   std::optional<double> exact = {};  // NaN or infinite: there is no law
   std::optional<Estimate> simulated = {};
   std::uint64_t steps = 0;              // of the simulation, all runs together
-  std::optional<Estimate> chance = {};  // the KL that chance alone makes in it
+  std::optional<Estimate> chance = {};  // the part of the simulated KL that chance alone makes
   int papers_decimals = -1;             // as in Figure
-  std::optional<Bar> bar = {};          // for what is exact and what is simulated
+  std::optional<Bar> bar = {};          // for both the exact and the simulated KL
 };
 
-// Without `linear` the exact law is that for Laplace's Gaussian. What is below the panel's floor is
-// drawn there, with a mark of its own.
+// Without `linear` the exact law is that for Laplace's Gaussian. A value below the panel's floor is
+// drawn at the floor with a mark of its own.
 void add_kl_figures(const std::string& group, bool linear, const std::vector<KlLine>& lines,
                     Report& report);
 
-// What these figures mean, of a simulation by so many runs with so many chains in all.
+// Explains the figures of a simulation by `runs` runs with `chains` chains in all.
 void add_kl_notes(std::size_t runs, std::size_t chains, Report& report);
 
 }  // namespace windhover::reproduce

@@ -12,8 +12,8 @@
 
 namespace windhover::reproduce {
 
-// Anderson's acceleration, which on a linear map is GMRES: as many rounds as L has distinct
-// eigenvalues would do. Sigma is taken in coordinates in which a is I, so that narrow directions
+// Anderson's acceleration, which on a linear map is GMRES: it needs as many rounds as L has
+// distinct eigenvalues. Sigma is taken in coordinates in which a is I, so that narrow directions
 // count as much as wide ones.
 std::optional<MatrixXd> fixed_covariance(
     Index dimension, const std::function<std::optional<MatrixXd>(const MatrixXd&)>& map) {
@@ -40,11 +40,11 @@ std::optional<MatrixXd> fixed_covariance(
     const auto next = map(plain(x));
     if (!next) return std::nullopt;
     const MatrixXd off = whitened(*next) - x;
-    // The residual is measured in x and not in Sigma: the nearer the series is to diverging, the
-    // larger Sigma is and the further a residual leads away from it.
+    // The residual is measured in x and not in Sigma: near divergence Sigma is large and a residual
+    // in it misleads.
     const double error = off.norm() / std::sqrt(static_cast<double>(dimension));
     if (!std::isfinite(error)) return std::nullopt;
-    // From here on rounding decides: it stops when the residual no longer falls.
+    // Below this rounding decides: stop when the residual no longer falls.
     if (least < 1e-9 && error > 0.5 * least) break;
     if (error < least) best = x, least = error;
     if (error < 1e-15) break;
@@ -61,7 +61,7 @@ std::optional<MatrixXd> fixed_covariance(
     x += step.reshaped(dimension, dimension);
   }
   if (!(least < 1e-9)) return std::nullopt;
-  // Where the sum diverges the equation has a solution all the same, but none that is at least a.
+  // Where the sum diverges the equation still has a solution, but none that is at least a.
   const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(best, Eigen::EigenvaluesOnly);
   if (!(eigen.eigenvalues()[0] > 1 - 1e-6)) return std::nullopt;
   const MatrixXd sigma = plain(best);

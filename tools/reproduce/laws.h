@@ -1,5 +1,5 @@
-// The stationary laws of samplers, exactly, on a linear or logistic model; chains told what holds
-// at the mode, and moments of an engine's iterates.
+// Exact stationary laws of samplers on a linear or logistic model; chains whose sampler is told the
+// estimates at the mode; and moments of an engine's iterates.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_LAWS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_LAWS_H_
 
@@ -14,15 +14,15 @@
 
 namespace windhover::reproduce {
 
-// Sigma = a + L(Sigma) as the sum of L^k(a), where `map` gives a + L(Sigma), a is positive definite
-// and L takes covariances to covariances. Nothing when that sum does not converge, where `map`
-// gives nothing, or when it is not found to 1e-9 of a.
+// Solves Sigma = a + L(Sigma) as the sum of L^k(a), where `map` gives a + L(Sigma), a is positive
+// definite and L maps covariances to covariances. Nothing when the sum does not converge, when
+// `map` gives nothing, or when Sigma is not found to 1e-9 of a.
 std::optional<Eigen::MatrixXd> fixed_covariance(
     Eigen::Index dimension,
     const std::function<std::optional<Eigen::MatrixXd>(const Eigen::MatrixXd&)>& map);
 
-// How the noise of minibatch gradients grows with the spread of theta about the mode: of a linear
-// model exactly, of a logistic one to first order.
+// The growth of the minibatch gradients' noise with the spread of theta about the mode: exact for a
+// linear model, to first order for a logistic one.
 class SpreadNoise {
  public:
   explicit SpreadNoise(const Problem& problem);
@@ -56,8 +56,8 @@ std::optional<Eigen::MatrixXd> exact_covariance(const Law& law, const Told& at_m
 // The covariance of the Ornstein-Uhlenbeck limit: HA Sigma + Sigma (HA)^T = H (C / S + E) H^T.
 Eigen::MatrixXd continuous_covariance(const Law& law, const Told& at_mode);
 
-// Steps an effective draw of each parameter's mean, of a chain whose stationary covariance is
-// `sigma`: its autocovariance at lag k is (I - HA)^k sigma, which sums to a geometric series.
+// Steps per effective draw of each parameter's mean, for a chain with stationary covariance
+// `sigma`: the autocovariance at lag k is (I - HA)^k sigma, which sums to a geometric series.
 Eigen::VectorXd autocorrelation_times(const Law& law, const Eigen::MatrixXd& curvature,
                                       const Eigen::MatrixXd& sigma);
 
@@ -67,11 +67,13 @@ double spectral_radius(const Eigen::MatrixXd& matrix);
 // Steps in which the slowest mode falls to 1/e; infinity when it does not.
 double relaxation(const Law& law, const Eigen::MatrixXd& curvature);
 
-// Root mean square of the eigenvalues of L^-1 (other - exact) L^-T, L L^T = exact: the relative
-// errors of the variance along D directions, of which the worst is up to sqrt(D) times as large.
+// Root mean square of the eigenvalues of L^-1 (other - exact) L^-T, where L L^T = exact. These are
+// the relative errors of the variance along D directions; the largest is at most sqrt(D) times as
+// large.
 double relative_covariance_error(const Eigen::MatrixXd& other, const Eigen::MatrixXd& exact);
 
-// A chain of a sampler that is told what holds at the mode, on minibatches drawn with replacement.
+// A chain of a sampler that is told the curvature and noise at the mode, on minibatches drawn with
+// replacement.
 class KnownChain {
  public:
   // Starts at the mode.
@@ -79,7 +81,7 @@ class KnownChain {
   KnownChain(const Problem& problem, const SamplerConfig& config, std::uint64_t seed,
              const Eigen::VectorXd& start);
 
-  // `sgld-cv`: its anchor from now on.
+  // For `sgld-cv`: sets its anchor.
   void set_anchor(const Eigen::VectorXd& anchor);
   // False when theta is no longer finite.
   bool step();

@@ -19,7 +19,7 @@ EngineConfig complete(EngineConfig config, const Dataset& data) {
   return config;
 }
 
-// Runs `make` twice: to measure, then on memory of its own.
+// Runs `make` twice: to measure the memory, then on memory of that size.
 std::pair<std::unique_ptr<MappedBlock>, std::unique_ptr<Arena>> memory_for(const auto& make) {
   Arena measuring = Arena::measuring();
   make(measuring);

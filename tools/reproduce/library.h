@@ -1,4 +1,4 @@
-// The library as a user of it has it: an engine over rows in memory, a sampler and a model by name,
+// The library as its users call it: an engine over rows in memory, a sampler and a model by name,
 // and a chain of a sampler on a density given as a function.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_LIBRARY_H_
 #define WINDHOVER_TOOLS_REPRODUCE_LIBRARY_H_
@@ -19,26 +19,27 @@
 
 namespace windhover::reproduce {
 
-// Given every iterate of every chain once the cold start is over; must not throw.
+// Called with every iterate of every chain once the cold start is over. It must not throw.
 using Visit = std::function<void(std::uint16_t chain, const double* theta)>;
 
-// An engine that has seen all rows, in driven mode. Errors are RunError with the library's words.
+// An engine in driven mode that has seen all rows. Errors are RunError with the library's words.
 class EngineRun {
  public:
-  // Sets features, window and frames from the data; the rest of `config` stays.
+  // Sets features, window and frames from the data; keeps the rest of `config`.
   EngineRun(EngineConfig config, const Dataset& data);
 
   Engine& engine() { return *engine_; }
   Reader& reader() { return reader_; }
   std::uint32_t dimension() const { return engine_->dimension(); }
-  // Gradient evaluations of single rows, so far.
+  // Gradients of single rows, so far.
   std::uint64_t examples() const;
   std::uint64_t steps() const;
-  // The summary of each parameter, as it is served. RunError when nothing is.
+  // The served summary of each parameter. RunError when there is none.
   std::vector<ParameterSummary> posterior();
-  // Until the cold start is over: the chains sample. Calls `going_on` now and then.
+  // Runs until the cold start is over and the chains sample. Calls `going_on` after each poll.
+  // RunError when it does not end.
   void settle(const std::function<void()>& going_on = {});
-  // `steps` more of all chains together; `visit` may be empty.
+  // Runs at least `steps` more steps of all chains together. `visit` may be empty.
   void run(std::uint64_t steps, const Visit& visit = {});
 
  private:
@@ -46,22 +47,22 @@ class EngineRun {
   Reader reader_;
 };
 
-// What is said about a sampler, in words: the settings of a part (context.h).
+// The sampler's settings in words, for the settings of a part (context.h).
 std::string settings_text(const SamplerConfig& config);
 
-// What a sampler is told: curvature and gradient noise of the mean loss of n rows. Owns what the
-// library borrows.
+// The estimates that a sampler is told: curvature and gradient noise of the mean loss of n rows.
+// Owns the memory that the library refers to.
 struct Told {
   Eigen::MatrixXd curvature;
   Eigen::MatrixXd noise;
   double n = 1;
   double minibatch_size = 1;
 
-  // For a potential itself, without noise.
+  // For a potential whose gradient is exact.
   static Told noiseless(const Eigen::MatrixXd& curvature) {
     return {curvature, Eigen::MatrixXd::Zero(curvature.rows(), curvature.cols())};
   }
-  // The same of curvature I, in two dimensions.
+  // The same with curvature I in two dimensions.
   static Told unit() { return noiseless(Eigen::MatrixXd::Identity(2, 2)); }
   std::uint32_t dimension() const { return static_cast<std::uint32_t>(curvature.rows()); }
   Estimates view() const {
@@ -73,8 +74,8 @@ struct Told {
   }
 };
 
-// A sampler by name in memory of its own. UserError when it refuses the configuration, RunError
-// when it refuses what it is told.
+// A sampler by name in its own memory. UserError when the sampler refuses the configuration,
+// RunError when it refuses its estimates.
 class OwnedSampler {
  public:
   OwnedSampler(const SamplerConfig& config, std::uint32_t dimension);
@@ -90,7 +91,7 @@ class OwnedSampler {
   AnySampler* sampler_;
 };
 
-// What one chain of a sampler keeps. Not to be moved: its parts point at one another.
+// The memory of one chain. Must not be moved: its parts point at one another.
 struct ChainMemory {
   ChainMemory(const OwnedSampler& sampler, const SamplerConfig& config, std::size_t dimension,
               std::uint16_t index = 0);
@@ -111,7 +112,7 @@ class OwnedModel {
   Model& model() { return *model_; }
   GradientSource& gradient() { return *gradient_; }
   std::uint32_t dimension() const { return static_cast<std::uint32_t>(prior_.size()); }
-  // Lambda, one number a parameter; what is written there counts from the next gradient on.
+  // Lambda, one number per parameter. A change counts from the next gradient on.
   std::vector<double>& prior() { return prior_; }
   std::uint32_t row_count() const { return row_count_; }
   RowBatch batch(const std::vector<std::uint32_t>& slots) const {
@@ -133,7 +134,7 @@ class OwnedModel {
 // Gradient of the potential, -log density; it may be noisy, as that of a minibatch is.
 using PotentialGradient = std::function<void(const double* theta, double* gradient)>;
 
-// A user's own model: every row says potential / n.
+// A model from a user's density: the loss of every row is potential / n.
 class DensityModel final : public Model {
  public:
   DensityModel(std::uint32_t dimension, double n, PotentialGradient gradient)
@@ -151,7 +152,7 @@ class DensityModel final : public Model {
     const double scale = static_cast<double>(batch.count) / n_;
     for (std::uint32_t j = 0; j < dimension_; ++j) gradient[j] *= scale;
   }
-  // Only an engine needs these sums, and none is asked here: a chain is told its estimates.
+  // Only an engine needs these sums. Here chains are told their estimates.
   void add_noise(const RowBatch&, const double*, NoiseSums&) noexcept override {}
   void add_noise_variances(const RowBatch&, const double*, NoiseVarianceSums&) noexcept override {}
   void add_curvature(const RowBatch&, const double*, const double*, double,
@@ -174,8 +175,8 @@ class Walk {
   bool is_draw() const { return memory_.chain.is_draw; }
   // False when theta is no longer finite.
   bool step() { return step(sampler_); }
-  // One move by another sampler of the same name, e.g. with another step; what the chain keeps
-  // goes on.
+  // One move by another sampler of the same name, e.g. with another step; the chain's state is
+  // kept.
   bool step(const OwnedSampler& sampler);
 
  private:
@@ -189,7 +190,7 @@ class Walk {
   std::uint64_t step_ = 0;
 };
 
-// Every `thin`-th of that many moves, of a density in two dimensions.
+// Adds every `thin`-th of `moves` moves on a density in two dimensions.
 void add_path(Series& series, Walk& walk, std::size_t moves, std::size_t thin = 1);
 
 }  // namespace windhover::reproduce

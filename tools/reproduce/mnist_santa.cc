@@ -18,9 +18,9 @@ constexpr double kMomentum = 0.9;
 constexpr std::size_t kSantaValidation = 10'000;
 constexpr double kPapersRate = 4e-6;  // of Santa
 
-// What the validation part chooses among: a rate, and of Santa the gamma of beta_t = t^gamma. With
-// `friction` the rate is one of the mean gradient and not of the sum over all rows, temperatures
-// likewise, and thermostats start at friction x sqrt(rate), as in the paper's Algorithm 1.
+// The settings that the validation part chooses from: a rate, and for Santa the gamma of beta_t =
+// t^gamma. With `friction`, rate and temperatures refer to the mean gradient and not to the sum
+// over all rows, and thermostats start at friction x sqrt(rate), as in the paper's Algorithm 1.
 struct SantaSetting {
   double rate;
   double gamma = 0;
@@ -35,7 +35,7 @@ struct SantaSetting {
 struct SantaMethod {
   const char* key;
   const char* label;
-  const char* sampler;  // the library's; nullptr: a baseline
+  const char* sampler;  // the library's name; nullptr: a baseline
   int colour;
   double papers;  // per cent
   std::vector<SantaSetting> few;
@@ -83,7 +83,7 @@ SamplerConfig santa_sampler(const SantaMethod& method, const SantaSetting& setti
   config.step_size = setting.rate;
   if (config.name == "sgld") return config;
   config.friction = kFriction;
-  // beta_t = (1 + t)^gamma; the second half refines.
+  // beta_t = (1 + t)^gamma; the second half of the run refines.
   config.temperature = 0;
   config.initial_temperature = 1;
   config.annealing_steps = 1;
@@ -153,7 +153,7 @@ std::vector<ErrorCurve> run_santa(const Context& context, const std::vector<Run>
   return run_curves(context, jobs);
 }
 
-// The median of the looks of the later half.
+// The median error over the looks of the second half.
 double usual_error(const ErrorCurve& curve) {
   std::vector<double> later(
       curve.alone.begin() + static_cast<std::ptrdiff_t>(curve.alone.size() / 2), curve.alone.end());
@@ -162,8 +162,7 @@ double usual_error(const ErrorCurve& curve) {
   return *middle;
 }
 
-// What a reader of the table would ask about: rates at the edge of what was tried, last looks that
-// are not like those before them.
+// Notes rates at the edge of the range tried, and last looks that differ from those before them.
 void add_santa_findings(const std::vector<Run>& runs, const std::vector<ErrorCurve>& curves,
                         std::size_t judged, Report& report) {
   std::string edges;

@@ -22,7 +22,7 @@ struct NetworkMethod {
   const char* label;
   const char* sampler;
   Measured measured;
-  bool tuned;  // by its step
+  bool tuned;  // its step is chosen
   double temperature;
   int colour;
 };
@@ -97,7 +97,7 @@ Training training_of(const Context& context, const NetworkMethod& method, double
           .looks = kLooks};
 }
 
-// The library's default as it comes: eight chains, its own minibatches and estimates.
+// The library's default sampler in an engine: eight chains, its own minibatches and estimates.
 ErrorCurve run_network_engine(const Context& context, const Dataset& rows, const Dataset& judged,
                               std::uint64_t steps) {
   const auto start = std::chrono::steady_clock::now();
@@ -125,7 +125,7 @@ ErrorCurve run_network_engine(const Context& context, const Dataset& rows, const
   return curve;
 }
 
-// The steps of SGD and SGLD that do best on rows held back from training.
+// The steps of SGD and SGLD with the least error on rows held back from training.
 std::array<double, kNetworkMethods.size()> choose_steps(const Context& context,
                                                         const Digits& digits, Report& report) {
   struct Trial {

@@ -1,4 +1,4 @@
-// Effective draws per second beside bias, as the rows grow: tutorial Figure 12.
+// Effective draws per second and bias over the number of rows: tutorial Figure 12.
 #include "windhover/tools/reproduce/crossover.h"
 #include "windhover/tools/reproduce/harness.h"
 #include "windhover/tools/reproduce/stan.h"
@@ -6,7 +6,7 @@
 namespace windhover::reproduce {
 namespace {
 
-// How long the runs are: draws enough to tell whether a spread is within its bar.
+// How long the runs are: enough draws to tell whether a spread is within its bar.
 struct Effort {
   std::size_t nuts_draws;
   double draws;  // effective, of the default
@@ -23,7 +23,7 @@ struct Effort {
 constexpr Effort kQuickEffort = {8000, 4 * kWanted, 10, 1, 40'000};
 constexpr Effort kThoroughEffort = {20'000, 10 * kWanted, 60, 20, 400'000};
 
-// Tells progress from `begin` to `end`.
+// Reports progress from `begin` to `end`.
 ordered_json run_crossover(const Context& context, const Effort& effort, std::size_t rows,
                            double begin, double end) {
   const Dataset data = make_rows(rows, context.seed());
@@ -51,7 +51,7 @@ ordered_json run_crossover(const Context& context, const Effort& effort, std::si
   return all;
 }
 
-// Looked at to draw, over N, an effective draw.
+// Rows read per effective draw, as a multiple of N.
 Estimate rows_a_draw(const ordered_json& run, std::size_t rows) {
   return a_draw(run, "rows", static_cast<double>(rows));
 }
@@ -104,11 +104,11 @@ void add_others(Report& report, std::size_t rows, const ordered_json& all) {
   for (const CrossoverMethod& method : kEngineMethods) {
     if (&method != kEngineMethods) add(method, false);
   }
-  // Theirs may be many sd of the truth wide.
+  // Their spread may be many sd of the truth.
   for (const CrossoverMethod& method : kPrintedMethods) add(method, true);
 }
 
-// What the tutorial prints of its Figure 12, beside ours. Its draws are of the first coefficient.
+// The tutorial's Figure 12 beside ours. Its draws are of the first coefficient.
 void add_tutorials(Report& report, const std::vector<std::size_t>& sizes,
                    const std::vector<ordered_json>& results) {
   Table table(report, "The tutorial's Figure 12: effective draws per second");
@@ -159,7 +159,7 @@ void add_tutorials(Report& report, const std::vector<std::size_t>& sizes,
   }
 }
 
-// Stan on the largest size: a check of the truth, and its speed.
+// Stan on the largest size, as a check of the truth and for its speed.
 void add_crossover_stan(const Context& context, Report& report, std::size_t rows,
                         const ordered_json& all) {
   if (context.quick()) {
@@ -179,7 +179,7 @@ void add_crossover_stan(const Context& context, Report& report, std::size_t rows
     const StanRun run = run_stan(parts_of(context.settings(), "nuts-crossover"),
                                  make_rows(rows, context.seed()), options);
     ordered_json json = to_json(run.draws, run.warm_up_seconds, run.draw_seconds);
-    json["least"] = *std::ranges::min_element(run.bulk);  // as Stan itself has it
+    json["least"] = *std::ranges::min_element(run.bulk);  // as Stan itself reports it
     return json;
   });
   Table table(report, fmt::format("Stan (rstan, NUTS, bernoulli_logit_glm), N = {}", rows));

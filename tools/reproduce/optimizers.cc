@@ -6,8 +6,8 @@ namespace windhover::reproduce {
 
 namespace {
 
-// L from its free parameters, in units of 1 / sqrt(n): logarithms of the diagonal, then, when full,
-// the columns below it.
+// L from its free parameters, in units of 1 / sqrt(n): the logarithms of the diagonal and, when
+// full, the columns below it.
 class Cholesky {
  public:
   Cholesky(Index dimension, bool full, double n)
@@ -28,7 +28,7 @@ class Cholesky {
   VectorXd times(const VectorXd& z) const {
     return full_ ? VectorXd(lower_.triangularView<Eigen::Lower>() * z) : sd_.cwiseProduct(z);
   }
-  // The gradient of the mean loss, whose gradient at m + L z is g, less (1/n) log|L|.
+  // The gradient of the mean loss less (1/n) log|L|; g is the gradient of the mean loss at m + L z.
   void gradient(const VectorXd& g, const VectorXd& z, double* out) const {
     const double inverse_n = unit_ * unit_;
     for (Index j = 0; j < d_; ++j) *out++ = g[j] * z[j] * sd_[j] - inverse_n;

@@ -1,4 +1,4 @@
-// Baselines that are no samplers: SGD, with and without momentum, RMSprop and Adam; and black-box
+// Baselines that are not samplers: SGD with and without momentum, RMSprop, Adam, and black-box
 // variational inference.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_OPTIMIZERS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_OPTIMIZERS_H_
@@ -73,7 +73,7 @@ class Adam {
   std::vector<double> second_;
 };
 
-// A chain of one of them on minibatches, as ToldChain is of a sampler.
+// A run of one of them on minibatches, with the interface of ToldChain.
 template <class Optimizer>
 class Baseline {
  public:
@@ -109,13 +109,13 @@ class Baseline {
 };
 
 struct BbviOptions {
-  bool full = false;  // a Cholesky factor; otherwise one sd a parameter (mean-field)
+  bool full = false;  // a Cholesky factor; otherwise one sd per parameter (mean-field)
   std::uint32_t minibatch_size = 100;
   std::uint64_t steps = 100'000;
   double rate = 0.02;  // step of Adam, falls linearly to 0
   std::uint64_t seed = 1;
-  // Called after each step with the mean and, for mean-field, the variances; may change the prior
-  // of the model.
+  // Called after each step with the mean and, for mean-field, the variances. May change the model's
+  // prior.
   std::function<void(std::uint64_t step, const Eigen::VectorXd& mean,
                      const Eigen::VectorXd& variances)>
       after_step = {};
@@ -134,13 +134,13 @@ struct VariationalFit {
 };
 
 // Black-box variational inference with reparametrization gradients: Kucukelbir, Ranganath, Gelman
-// and Blei 2015. theta = m + L z, one draw and one minibatch a step; maximises E[log p(theta)] +
-// log|L| by Adam (Kingma and Ba 2015) from m = `start` and sd 1 / sqrt(n). The average over the
-// last quarter of the steps. O(S D) a step, and O(D^2) when full.
+// and Blei 2015. theta = m + L z, one draw and one minibatch per step. Maximises E[log p(theta)] +
+// log|L| by Adam (Kingma and Ba 2015) from m = `start` and sd 1 / sqrt(n). Gives the average over
+// the last quarter of the steps. O(S D) per step, O(D^2) more when full.
 VariationalFit bbvi(OwnedModel& model, const Eigen::VectorXd& start, const BbviOptions& options);
 
-// Where mean-field variational inference ends when the posterior is this Gaussian: its mean, and
-// the variances of its conditionals.
+// The optimum of mean-field variational inference when the posterior is this Gaussian: its mean,
+// and the variances of its conditionals.
 Gaussian mean_field_optimum(const Eigen::VectorXd& mean, const Eigen::MatrixXd& precision);
 
 }  // namespace windhover::reproduce

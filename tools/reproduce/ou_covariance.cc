@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t kOuRuns = 8;
 constexpr double kOuRelaxations = 100;  // of each run
-constexpr double kDeviations = 3;       // of the ellipses, as in the paper
-constexpr double kWithin = 0.05;        // the iterates' variance, of that of the exact law
-constexpr double kGood = 0.05;          // what is called good agreement, relative
+constexpr double kDeviations = 3;       // standard deviations of the ellipses, as in the paper
+constexpr double kWithin = 0.05;        // relative: the iterates' variance against the exact law's
+constexpr double kGood = 0.05;          // relative: below it agreement is called good
 
 struct OuMethod {
   const char* label;
@@ -51,7 +51,7 @@ void add_ellipse(Panel& panel, const char* label, const MatrixXd& covariance,
                     kDeviations));
 }
 
-// Entries of the covariance, each over the posterior's standard deviations.
+// Entries of the covariance over the posterior's standard deviations.
 Panel entries(const std::string& title, const MatrixXd& predicted, const MatrixXd& empirical,
               const MatrixXd& posterior) {
   Panel panel = Panel{title, "predicted covariance (posterior sd = 1)",
@@ -148,7 +148,7 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
     }
     Panel panel = ellipses(fmt::format("{}: {}, {:g} sd", problem.name, method.label, kDeviations));
     add_ellipse(panel, "posterior", posterior, directions, 6, Style::kLine);
-    // Marks, which the dashes of what is predicted do not hide.
+    // Points, which the dashes of the prediction do not hide.
     add_ellipse(panel, "iterates", empirical, directions, 4, Style::kPoints);
     add_ellipse(panel, "predicted, OU", continuous, directions, 1, Style::kDashes);
     add_ellipse(panel, "predicted, exact", *exact, directions, 0, Style::kDashes);
@@ -162,7 +162,7 @@ void run_problem(const Context& context, const std::string& set, Scaling scaling
   add_ellipse(panel, "BBVI", field.covariance, directions, 2, Style::kLine);
   report.add(panel);
   for (Panel& p : scatter) report.add(p);
-  // The row stays even.
+  // An empty panel fills the row.
   report.add(Panel{.title = "", .x_label = "", .y_label = ""});
 }
 

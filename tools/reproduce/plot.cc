@@ -17,13 +17,13 @@ namespace windhover::reproduce {
 
 namespace {
 
-// Okabe and Ito, a grey and a wine red: told apart by the colour-blind too.
+// The colours of Okabe and Ito, which the colour-blind can tell apart, a grey and a wine red.
 constexpr std::array kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00",
                                  "#56B4E9", "#000000", "#999999", "#882255"};
 constexpr std::array kMarks = {7, 5, 9, 11, 13, 15, 3, 2, 1};        // filled
 constexpr std::array kOpenMarks = {6, 4, 8, 10, 12, 14, 66, 1, 65};  // the same shapes
 
-// Where a logarithmic axis has no place, there is no point.
+// A point without a place on a logarithmic axis is left out.
 bool is_drawable(double value, bool logarithmic) {
   return std::isfinite(value) && (!logarithmic || value > 0);
 }
@@ -32,7 +32,7 @@ double at(const std::vector<double>& errors, std::size_t i) {
   return i < errors.size() && std::isfinite(errors[i]) ? errors[i] : 0;
 }
 
-// x, y, the ends of their errors, and the name.
+// Columns: x, y, the ends of their errors, and the name.
 std::string data_block(const Panel& panel, const Series& series, const std::string& block) {
   std::string out = fmt::format("${} << EOD\n", block);
   for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
@@ -65,7 +65,7 @@ std::string plot_element(const Series& series, const std::string& block) {
       series.label.empty() ? "notitle" : fmt::format("title {}", gnuplot_text(series.label));
   std::string with;
   std::string columns = errors ? "1:2:5:6" : "1:2";
-  std::string beside;  // what is drawn without a title of its own
+  std::string beside;  // what is drawn without a legend entry
   switch (series.style) {
     case Style::kLine:
       with = fmt::format("lines {} {}", ink, line);
@@ -105,7 +105,7 @@ std::string axis_range(char axis, const std::vector<double>& ends) {
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, ends[0], ends[1]);
 }
 
-// A line for every word or few, up to eight letters.
+// Breaks a name into lines of one word, or of several words up to eight letters.
 std::string on_lines(const std::string& name) {
   std::string out;
   std::size_t length = 0;
@@ -118,7 +118,7 @@ std::string on_lines(const std::string& name) {
   return out;
 }
 
-// About four steps on a linear axis of x: what gnuplot chooses runs together in a narrow panel.
+// About four steps on a linear axis of x: gnuplot's own labels overlap in a narrow panel.
 std::string x_tics(const Panel& panel) {
   double least = std::numeric_limits<double>::infinity();
   double most = -least;
@@ -186,7 +186,7 @@ std::string panel_script(const Panel& panel, std::size_t number) {
   return out + fmt::format("plot {}\n", fmt::join(elements, ", \\\n  "));
 }
 
-// The end of a file, to see whether it is whole.
+// The end of a file, which shows whether it is whole.
 std::string tail_of(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -1,4 +1,4 @@
-// Plots, as data: drawn by gnuplot from a script that can be drawn again by hand.
+// Plots as data. gnuplot draws them from a script that a user can run again.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_PLOT_H_
 #define WINDHOVER_TOOLS_REPRODUCE_PLOT_H_
 
@@ -25,20 +25,20 @@ inline Estimate operator-(const Estimate& a, const Estimate& b) {
 
 enum class Style { kLine, kDashes, kPoints, kLinePoints };
 
-// Points that are not finite are left out. Colours are numbered from 0 and shared by panels: give
-// ours and the paper's figure of the same thing the same one, and the paper's another style.
+// Points that are not finite are left out. Colours are numbered from 0 and shared by panels: our
+// figure and the paper's of the same quantity have one colour and different styles.
 struct Series {
   std::string label;  // empty: not in the legend
   std::vector<double> x;
   std::vector<double> y;
-  std::vector<double> error = {};  // of y, one standard error each; or empty. Bars, or a band
-                                   // around a line without points
+  std::vector<double> error = {};  // standard errors of y, or empty; drawn as bars, or as a
+                                   // band around a line without points
   Style style = Style::kLinePoints;
   int colour = 0;
   bool papers = false;                  // an open mark and dots, where points and lines are drawn
-  bool open = false;                    // a large open mark: what lies below stays seen
+  bool open = false;                    // a large open mark, which hides nothing below it
   std::vector<double> x_error = {};     // for points only, beside `error`
-  std::vector<std::string> names = {};  // one a point, written beside it, without quotes; or empty
+  std::vector<std::string> names = {};  // one per point, drawn beside it; no quotes; or empty
 
   using Numbers = std::vector<double>;
   static Series line(std::string label, int colour, Numbers x = {}, Numbers y = {});
@@ -49,7 +49,7 @@ struct Series {
   Series& of_paper();
   void add(double x, double y);
   void add(double x, const Estimate& y);
-  // `value(x)` at each.
+  // Adds (x, value(x)) for each x of `at`.
   template <class Value>
   Series& sample(const Numbers& at, Value&& value) {
     for (const double each : at) add(each, value(each));
@@ -69,14 +69,14 @@ struct Panel {
   std::string legend = "top right";  // gnuplot's words, e.g. "bottom left" or "outside"
   std::vector<double> x_range = {};  // two numbers, or empty
   std::vector<double> y_range = {};
-  std::vector<double> y_tics = {};            // where gnuplot's are too few; or empty
+  std::vector<double> y_tics = {};  // in place of gnuplot's, where those are too few; or empty
   std::vector<std::string> y_tic_names = {};  // instead of the numbers
 
-  // To be chained, as in Panel{"title", "x", "y"}.log("xy").below().
+  // These return the panel, for chains such as Panel{"title", "x", "y"}.log("xy").below().
   Panel& log(std::string_view axes);
   Panel& legend_at(std::string where);
-  Panel& below();  // the legend
-  Panel& level();  // the names of categories
+  Panel& below();  // puts the legend below the panel
+  Panel& level();  // sets level_names
   Panel& x_in(double least, double most);
   Panel& y_in(double least, double most);
   Panel& add(Series one);
@@ -84,7 +84,7 @@ struct Panel {
 
 struct Plot {
   std::string title;
-  std::size_t columns = 2;  // panels beside each other
+  std::size_t columns = 2;  // panels in a row
   std::vector<Panel> panels = {};
   int panel_width = 560;
   int panel_height = 420;

@@ -8,10 +8,10 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr double kLeastNoise = 0.01;  // share of the mean C_jj: rare categories are hardly seen
-constexpr double kAveraged = 10;      // times n / 2S steps: the spread of SGD is out of the mean
+constexpr double kLeastNoise = 0.01;  // share of the mean C_jj: rare categories are seldom seen
+constexpr double kAveraged = 10;      // times n / 2S steps, over which SGD's spread averages out
 
-// Average -log p(y | x, theta): class 0 has the linear predictor 0.
+// The average of -log p(y | x, theta). The predictor of class 0 is 0.
 double validation_loss(const PrecisionTask& task, const double* theta) {
   const std::size_t columns = task.model.columns();
   double sum = 0;
@@ -34,7 +34,7 @@ double validation_loss(const PrecisionTask& task, const double* theta) {
 
 void set_prior(OwnedModel& model, double precision) { std::ranges::fill(model.prior(), precision); }
 
-// Approaches lambda = D / E|theta|^2 in its logarithm, with a rate that falls as 1/t.
+// Moves lambda towards D / E|theta|^2 in its logarithm, at a rate that falls as 1 / t.
 class PrecisionStep {
  public:
   PrecisionStep(double start, double steps) : log_precision_(std::log(start)), steps_(steps) {}

@@ -1,4 +1,5 @@
-// The prior precision lambda of a softmax regression, learned online: what `hyperparameters` runs.
+// The prior precision lambda of a softmax regression, learned online: the methods of
+// `hyperparameters`.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_PRECISION_LEARNING_H_
 #define WINDHOVER_TOOLS_REPRODUCE_PRECISION_LEARNING_H_
 
@@ -23,8 +24,8 @@ struct PrecisionTask {
   }
 };
 
-// The mode at a given lambda by Adam with a rate that falls to 0: its validation loss, the average
-// -log p(y | x, theta).
+// The validation loss, the average of -log p(y | x, theta), at the mode for a given lambda. Adam
+// finds the mode with a rate that falls to 0.
 double loss_at(const PrecisionTask& task, double precision, double passes, std::uint64_t seed);
 
 struct Learned {
@@ -32,26 +33,25 @@ struct Learned {
   double loss = 0;
 };
 
-// How theta moves, and what stands for E|theta|^2.
+// How theta moves, and the estimate of E|theta|^2.
 enum class SgdKind : std::uint8_t {
-  kOneRate,        // that of eq. 15, 2 D S / (n Tr C), and the iterates' own square
-  kWithVariances,  // the same, and the square of a posterior around the iterates' average
-  kDiagonal,       // the same square, and a rate each, 2 S / max(n C_jj + lambda, 0.01 n Tr C / D)
+  kOneRate,        // the rate of eq. 15, 2 D S / (n Tr C); the iterates' own square
+  kWithVariances,  // that rate; the square of a posterior about the iterates' average
+  kDiagonal,       // that square; a rate each, 2 S / max(n C_jj + lambda, 0.01 n Tr C / D)
 };
 
-// Eq. 22: theta by SGD at a constant rate, lambda by a falling one. C is that of the rows of the
-// minibatch, averaged along the way. The square of a posterior counts variances of
-// 1 / (n C_jj + lambda): SGD itself never moves where there is no gradient noise, and there the
-// posterior is as wide as the prior. With a rate each, parameters that go along with no other
-// forget in n / 2 S steps; pixels beside each other are so alike that this is stable with small
-// minibatches only.
+// Eq. 22: theta by SGD at a constant rate, lambda at a falling one. C is the covariance of the
+// minibatch's row gradients, averaged along the way. The square of a posterior includes variances
+// of 1 / (n C_jj + lambda): SGD does not move where there is no gradient noise, and there the
+// posterior is as wide as the prior. With a rate each, parameters without correlation forget in n /
+// 2 S steps; neighbouring pixels are so correlated that this is stable with small minibatches only.
 Learned learn_by_sgd(const PrecisionTask& task, double start, double passes, std::uint64_t seed,
                      SgdKind kind);
 
-// The variational lower bound, mean-field, in theta and lambda.
+// Maximises the variational lower bound, mean-field, in theta and lambda.
 Learned by_bbvi(const PrecisionTask& task, double start, double passes, std::uint64_t seed);
 
-// The engine's own: learn_prior_precision.
+// The engine's own method, learn_prior_precision.
 Learned by_engine(const PrecisionTask& task, double start, double passes, std::uint64_t seed);
 
 }  // namespace windhover::reproduce

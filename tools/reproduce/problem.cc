@@ -15,7 +15,7 @@ struct Source {
   const char* model;
   DatasetOptions options;
   std::uint32_t minibatch_size;
-  std::optional<double> least_positive = {};  // the target is 1 from here on
+  std::optional<double> least_positive = {};  // the target is 1 from this value on
 };
 
 Source source_of(const std::string& name) {

@@ -1,4 +1,5 @@
-// A data set with a model and its exact posterior: what samplers are measured on.
+// A data set with a model and its posterior, exact or by Laplace, against which samplers are
+// measured.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_PROBLEM_H_
 #define WINDHOVER_TOOLS_REPRODUCE_PROBLEM_H_
 
@@ -21,12 +22,12 @@ struct Problem {
 
   Eigen::Index dimension() const { return posterior.dimension(); }
   double n() const { return static_cast<double>(data.rows()); }
-  // Lambda, the prior precision of each parameter.
+  // Lambda: the prior precision of each parameter.
   Eigen::VectorXd prior_precision() const;
 };
 
-// How the features of Mandt et al. 2017 enter. Their "unit length" is not said further; the second
-// is the only reading found that comes near their figures on Wine.
+// How the features of Mandt et al. 2017 are scaled. The paper does not define its "unit length"; of
+// the readings tried only the second comes near its figures on Wine.
 enum class Scaling {
   kStandardized,  // mean 0, sd 1, with an intercept; noise variance estimated by least squares
   kUnitMaximum,   // divided by the largest absolute value; no intercept, noise variance 1
@@ -34,13 +35,13 @@ enum class Scaling {
 const char* to_string(Scaling scaling);
 
 // Names: "wine", "protein" and "skin", with minibatches of 100, 100 and 10,000 and prior precision
-// 1 as in the paper; and "wine-logistic", whether a wine's quality is 7 or more.
+// 1 as in the paper; and "wine-logistic", whose target is whether a wine's quality is 7 or more.
 Problem load_problem(const Context& context, const std::string& name, Scaling scaling);
 
-// Fills in the posterior of a linear or logistic model from the rest.
+// Fills in the posterior of a linear or logistic model from the other fields.
 void find_posterior(Problem& problem);
 
-// One line of features x intercept: what multiplies theta.
+// One row per row of data: features and the intercept's 1, which multiply theta.
 Eigen::MatrixXd design_matrix(const Problem& problem);
 
 }  // namespace windhover::reproduce

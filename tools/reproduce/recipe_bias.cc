@@ -1,4 +1,4 @@
-// What a constant step and a minibatch cost: tutorial Figure 8.
+// The bias of a constant step and of minibatches: tutorial Figure 8.
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
 
@@ -28,7 +28,7 @@ struct Simulated {
   }
 };
 
-// Simulated and exact at one setting, the chain as long as its step asks for.
+// The simulated and the exact bias at one setting. The length of the chain follows from its step.
 void simulate_point(const Context& context, const std::string& key, const Problem& problem,
                     const SamplerConfig& config, double x, Simulated& out, Agreement& agreement) {
   const double moves = context.choose(2e4, 2e5) / config.step_size;
@@ -49,8 +49,8 @@ void simulate_point(const Context& context, const std::string& key, const Proble
   agreement.add(simulated, out.exact.back());
 }
 
-// Slopes of what was simulated and of its exact values, with the same weights: errors relative to
-// the exact values, so that a point does not weigh more for lying too high.
+// Slopes of the simulated biases and of their exact values with the same weights. Errors are
+// relative to the exact values, so that a point that is too high by chance does not weigh more.
 struct Slopes {
   Estimate simulated;
   double exact = 0;
@@ -171,8 +171,9 @@ void add_batches(const Context& context, Report& report, Agreement& agreement,
   report.add(panel);
 }
 
-// C (x + c / B) with the C and c for which the largest factor by which it is off the bias over a
-// grid is least; x is the step, or, for a bias that is proportional to it, 1 and C the step's.
+// C (x + c / B), with the C and c that minimise the largest factor between it and the bias over a
+// grid. x is the step; or 1 for a bias that is proportional to the step, and then C contains the
+// step.
 struct Form {
   double factor = INFINITY;
   double scale = 0;  // C
@@ -194,7 +195,7 @@ Form best_form(const std::vector<GridPoint>& grid, bool additive) {
   return best;
 }
 
-// The seeds are the same at every point: one is left out of all of them.
+// Every point has the same seeds: the jackknife leaves a seed out of all points.
 Jackknife simulated_factor(const std::vector<GridPoint>& grid, bool additive) {
   Jackknife factor{best_form(grid, additive).factor, {}};
   for (std::size_t r = 0; r < kRuns; ++r) {

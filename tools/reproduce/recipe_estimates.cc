@@ -13,7 +13,7 @@ constexpr const char* kEstimateGroup = "Standard error of a running mean (Figure
 constexpr std::uint32_t kEstimateBatch = 10;  // of 100 rows
 constexpr double kEstimateStep = 0.05;
 constexpr std::size_t kRenewal = 100;  // moves between anchors of SVRG-LD
-constexpr std::size_t kLong = 3;       // from this mark on a run is long to what it forgets in
+constexpr std::size_t kLong = 3;       // from this mark on a run is long beside its relaxation
 
 enum class Kind { kPlain, kAnchored, kRenewed, kZeroVariance, kFullGradients };
 struct EstimateMethod {
@@ -28,8 +28,8 @@ constexpr EstimateMethod kEstimateMethods[] = {{Kind::kPlain, "sgld", "sgld", NA
                                                {Kind::kRenewed, "SVRG-LD", "sgld-cv", 5, 2},
                                                {Kind::kZeroVariance, "ZV on sgld", "sgld", 10, 3}};
 
-// Moves times the variance of the average of theta_1, in the limit, and so for sgld with the
-// correction theta - alpha gradient. The injected noise e and the minibatch's make up the mean:
+// Moves times the variance of the average of theta_1, in the limit, for sgld and for sgld with the
+// correction theta - alpha gradient. The injected noise e and the minibatch noise make up the mean:
 // A theta = -(noise + e), and the mean minibatch gradient is -e.
 struct Limit {
   double variance = 0;
@@ -61,7 +61,7 @@ ordered_json run_mean(const Problem& problem, const EstimateMethod& method,
   if (method.kind == Kind::kAnchored) chain.set_anchor(problem.posterior.mode);
   Placed<ZeroVariance> corrected(2U);
   corrected->reset();
-  // Forgets where it began.
+  // The chain forgets its start.
   for (int i = 0; i < 500; ++i) chain.step();
   ordered_json averages = ordered_json::array();
   ordered_json squares = ordered_json::array();
@@ -88,7 +88,7 @@ ordered_json run_mean(const Problem& problem, const EstimateMethod& method,
   return {{"averages", averages}, {"squares", squares}};
 }
 
-// Root of a ratio of mean squares, of runs of the same seeds.
+// Root of a ratio of mean squares over runs of the same seeds.
 Estimate root_ratio(const std::vector<double>& a, const std::vector<double>& b) {
   const Estimate ratio = paired_ratio(a, b);
   const double root = std::sqrt(ratio.value);
@@ -181,7 +181,7 @@ Gains add_errors(const Context& context, Report& report, const Problem& problem)
   return found;
 }
 
-// The standard error that is left of ZV with full gradients, in posterior standard deviations.
+// The standard error that remains with ZV and full gradients, in posterior standard deviations.
 double add_full_gradients(const Context& context, Report& report, const Problem& problem) {
   const EstimateMethod method{Kind::kFullGradients, "ZV with full gradients", "sgld", NAN, 0};
   const auto runs =

@@ -1,4 +1,4 @@
-// SGHMC against SGLD on an anisotropic Gaussian, and what friction does: tutorial Figure 7.
+// SGHMC against SGLD on an anisotropic Gaussian, and the effect of friction: tutorial Figure 7.
 #include "windhover/tools/reproduce/laws.h"
 #include "windhover/tools/reproduce/library.h"
 #include "windhover/tools/reproduce/recipe_parts.h"
@@ -12,7 +12,7 @@ constexpr std::size_t kFrictionRuns = 16;
 constexpr double kRelaxationsABatch = 50;
 constexpr std::size_t kWay = 100;  // moves
 
-// The curvature that an engine tells, which is then the mass; the tutorial has the mass I.
+// The curvature as an engine tells it, which is then the mass; the tutorial's mass is I.
 Told curvature_mass() {
   return Told::noiseless(Vector2d(1, 1 / kCondition).asDiagonal().toDenseMatrix());
 }
@@ -26,7 +26,8 @@ void friction_gradient(const double* theta, double* g) {
 }
 SamplerConfig sghmc(double friction) { return {.name = "sghmc", .friction = friction}; }
 
-// Batch means of theta_2 and theta_2^2 about their exact means, and autocorrelations at `lags`.
+// Gives "time" and "squares_time", the autocorrelation times of theta_2 and theta_2^2 from batch
+// means about the exact means, and "correlations" at `lags`.
 ordered_json run_friction_chain(const SamplerConfig& config, const Told& told, std::size_t batches,
                                 const std::vector<std::size_t>& lags, std::uint64_t seed) {
   const Recursion exact = long_axis(config, told);
@@ -62,7 +63,8 @@ ordered_json run_friction_chain(const SamplerConfig& config, const Told& told, s
           {"correlations", products}};
 }
 
-// What batches of this length have in expectation; long ones the autocorrelation time.
+// The expectation of the estimate from batches of this length; for long ones it is the
+// autocorrelation time.
 double batch_time(const Recursion& exact, bool squares) {
   const auto length = static_cast<std::size_t>(kRelaxationsABatch * exact.relaxation()) + 1;
   const std::vector<double> rho = exact.correlations(length);
@@ -81,7 +83,7 @@ struct Curve {
   int colour;
 };
 
-// One chain each, over the density's contours: the axes have different scales.
+// One chain of each sampler over the density's contours. The axes have different scales.
 Panel trajectories(std::uint64_t seed) {
   constexpr std::size_t kMoves = 500;
   Panel panel = Panel{fmt::format("{} moves on N(0, diag(1, 100)) (Fig. 7a)", kMoves), "theta_1",
@@ -124,7 +126,7 @@ void add_correlations(const Context& context, Report& report, Agreement& agreeme
     for (std::size_t k = 0; k < rho.size(); ++k) line.x.push_back(static_cast<double>(k));
     panel.add(line);
     const auto batches = context.choose<std::size_t>(32, 200);
-    // A batch of what forgets at once is shorter than the lags.
+    // Where a chain forgets at once, the batch would be shorter than the lags.
     const double length = kRelaxationsABatch * exact.relaxation();
     std::vector<std::size_t> within;
     for (const std::size_t lag : lags) {
@@ -179,7 +181,7 @@ void add_correlations(const Context& context, Report& report, Agreement& agreeme
       .held_to(at_least(10));
 }
 
-// The friction of the least autocorrelation time of theta^2.
+// The friction with the least autocorrelation time of theta^2.
 double best_friction(double* time) {
   double best = 0;
   *time = INFINITY;
@@ -223,7 +225,7 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
   const double level = long_axis({.name = "sgld"}, Told::unit()).time();
   double least = 0;
   const double best = best_friction(&least);
-  // Their friction C is a / eta with h = eta^2; C = sqrt(M) = 1.
+  // The tutorial's friction C is a / eta with h = eta^2; C = sqrt(M) = 1.
   const double h = 2 * (2 - best) * 0.05 / 1.05;
   const double half = 1 / std::sqrt(kCondition);
   const double k = 0.05 / 1.05;  // h = 2 (2 - a) k, and a = eta
@@ -239,7 +241,7 @@ void add_frictions(const Context& context, Report& report, Agreement& agreement)
   table.add("least time of theta_2^2 (moves)", least);
   const double rules = long_axis(sghmc(printed), Told::unit()).squares_time();
   table.add("time of theta_2^2 at the tutorial's rule (moves)", rules);
-  // The simulated friction with the least time; the note compares both ends of the range with it.
+  // The simulated friction with the least time. The note compares both ends of the range with it.
   const auto lowest =
       static_cast<std::size_t>(std::ranges::min_element(square_points.y) - square_points.y.begin());
   const auto time_of = [&](std::size_t i) {

@@ -168,7 +168,7 @@ void add_funnel(const Context& context, Report& report) {
   std::vector<Shares> found;
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const MetricMethod& method = methods[m];
-    // The slowest of those that are held to a bar.
+    // The slowest method that has a bar gets more moves.
     const std::uint64_t moves = (m == kDiagonalMetric ? 3 : 1) * base_moves;
     const auto runs = replicated(
         context, fmt::format("funnel-{}", m),

@@ -1,4 +1,4 @@
-// Samplers of one recipe on a curved density, and what a metric's divergence does: tutorial
+// Samplers of one recipe on a curved density, and the effect of a metric's divergence: tutorial
 // Figure 2.
 #include "windhover/tools/reproduce/recipe_parts.h"
 

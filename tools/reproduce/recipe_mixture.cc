@@ -18,7 +18,7 @@ constexpr double kLeft = 0.3;
 constexpr double kCentre = 1.5;
 constexpr double kVariance = 0.6;
 
-// Bins of theta_1, each of whole cells of the grid.
+// Bins of theta_1. Each consists of whole cells of the grid.
 constexpr double kMixtureReach = 6;
 constexpr std::size_t kMixtureBins = 48;
 constexpr std::size_t kCells = 480;
@@ -63,8 +63,8 @@ double total_variation(const MixtureShares& shares, const MixtureShares& target)
   return 0.5 * sum;
 }
 
-// The stationary law of theta <- theta - h mixture_slope(theta) + N(0, 2h), on the grid: the
-// transitions' left eigenvector. The noise is several cells wide, so the sums are as good as
+// The stationary law of theta <- theta - h mixture_slope(theta) + N(0, 2h) on the grid: the left
+// eigenvector of the transitions. The noise is several cells wide, so that sums are as exact as
 // integrals.
 MixtureShares sgld_shares(double h) {
   const double width = 2 * kMixtureReach / kCells;
@@ -93,9 +93,10 @@ MixtureShares sgld_shares(double h) {
 struct MixtureMethod {
   const char* label;
   SamplerConfig config;
-  // Draws that leave one mode for the other often enough for the bar, and claim the posterior.
+  // Set for samplers that change modes often enough for the bar and whose draws claim the
+  // posterior.
   bool barred;
-  const char* legend;  // of the plot; empty: not drawn there
+  const char* legend;  // of the plot; empty: not drawn
   int colour;
 };
 
@@ -129,7 +130,7 @@ ordered_json run_mixture_chain(const SamplerConfig& config, std::uint64_t steps,
   for (std::uint64_t i = 0; i < steps / 10; ++i) walk.step();
   MixtureShares shares(kMixtureBins);
   double draws = 0;
-  // A change of mode: from beyond half way to the one mode to beyond half way to the other.
+  // A change of mode leads from beyond half way to one mode to beyond half way to the other.
   double side = 0;
   double changes = 0;
   for (std::uint64_t i = 0; i < steps; ++i) {
@@ -169,7 +170,7 @@ Panel mixture_trajectory(std::uint64_t seed) {
   return panel;
 }
 
-// How far the mean histogram is from the target.
+// The distance of the mean histogram from the target.
 Jackknife distance(const std::vector<ordered_json>& runs, const MixtureShares& target) {
   const auto n = static_cast<double>(runs.size());
   MixtureShares all(kMixtureBins);
@@ -234,7 +235,7 @@ void add_mixture(const Context& context, Report& report) {
     table.add(fmt::format("{}: moves between changes of mode", method.label),
               {1 / changes.value, changes.mcse / changes.value / changes.value});
     if (method.config.name == "sgld") {
-      // The computed step: see the sampler's page.
+      // The step that the sampler computes; see its page.
       const double h =
           method.config.step_size > 0 ? method.config.step_size : 0.1 / (1.05 / kVariance);
       const MixtureShares law = sgld_shares(h);

@@ -13,7 +13,7 @@ using Eigen::Vector4d;
 
 void Agreement::add(const Estimate& simulated, double exact) {
   const double off = std::abs(simulated.value - exact) / simulated.mcse;
-  // What is not a number is not near anything.
+  // A figure that is not finite is infinitely far off.
   furthest_ = std::isfinite(off) ? std::max(furthest_, off) : INFINITY;
   ++count_;
 }
@@ -140,7 +140,7 @@ MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config
     if (!sigma) throw RunError("there is no stationary covariance");
     return *sigma;
   }
-  // In coordinates in which A is I all directions obey one recursion, whose response to noise of
+  // In coordinates in which A is I all directions follow one recursion, whose response to noise of
   // covariance W is h / (2a) / (1 - h / (2 (2 - a))) W.
   const double a = 1 - momentum;
   const double h = (law.preconditioner * told.curvature)(0, 0);

@@ -1,6 +1,6 @@
-// The parts of `complete-recipe`, and what they share: agreement with exact laws, slopes, ratios of
-// paired runs, sentences that follow the figures; the tutorial's regression; a sampler with
-// momentum on a Gaussian; samplers with a metric.
+// The parts of `complete-recipe`, and shared code: agreement with exact laws, slopes, ratios of
+// paired runs, sentences chosen by a figure; the tutorial's regression; a sampler with momentum on
+// a Gaussian; samplers with a metric.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 #define WINDHOVER_TOOLS_REPRODUCE_RECIPE_PARTS_H_
 
@@ -25,7 +25,7 @@ void add_funnel(const Context& context, Report& report);        // Figure 10
 class Agreement {
  public:
   void add(const Estimate& simulated, double exact);
-  // The furthest of them, in standard errors, held to 4.
+  // Adds the largest distance, in standard errors, with a bar of 4.
   void add_to(Report& report, const std::string& group) const;
 
  private:
@@ -33,52 +33,53 @@ class Agreement {
   int count_ = 0;
 };
 
-// log y = slope log x + ..., by least squares with the given standard errors of y.
+// The slope of log y over log x by least squares; `error` are standard errors of y.
 Estimate log_slope(const std::vector<double>& x, const std::vector<double>& y,
                    const std::vector<double>& error);
 
-// The mean of `a` over that of `b`, of runs of the same seeds in the same order: what they have in
-// common cancels in the jackknife's error.
+// The mean of `a` over the mean of `b`, for runs of the same seeds in the same order. The
+// jackknife's error leaves out what they have in common.
 Estimate paired_ratio(const std::vector<double>& a, const std::vector<double>& b);
 
-// What a note says of a figure that is more than three standard errors above what it is compared
-// with, below it, or neither. An exact figure has no error.
+// Sentences of a note for a figure that is more than three standard errors above its comparison,
+// below it, or neither. An exact figure has no error.
 struct Sentences {
   std::string above, below, neither;
 };
 std::string sentence(const Estimate& figure, double compared_with, const Sentences& sentences);
-// "1.05 ± 0.01".
+// E.g. "1.05 ± 0.01".
 std::string shown(const Estimate& figure);
 
-// Points from `first` to `last` at equal ratios; those rounded; and at equal distances.
+// `count` points from `first` to `last` at equal ratios; the same rounded; and points at equal
+// distances.
 std::vector<double> geometric(double first, double last, std::size_t count);
 std::vector<std::size_t> geometric_marks(double first, double last, std::size_t count);
 std::vector<double> evenly(double first, double distance, std::size_t count);
 
-// The density that histograms of `bins` bins from -reach to reach say, "shares" of each run,
-// without so many bins at either end.
+// The density from the histograms "shares" of all runs, with `bins` bins from -reach to reach, less
+// `without` bins at either end.
 Series density(const std::string& label, int colour, const std::vector<ordered_json>& runs,
                double reach, std::size_t bins, std::size_t without = 0);
 
 // 100 rows of two standard normal features, coefficients (1, -0.5), noise N(0, 1), prior N(0, I),
-// no intercept. The minibatch size counts in what samplers are told.
+// no intercept. `minibatch_size` enters the estimates that samplers are told.
 Problem recipe_regression(std::uint64_t seed, std::uint32_t minibatch_size);
 
-// The stationary covariance of a sampler with a law; with momentum, of `sghmc`, whose
-// preconditioner is h A^-1.
+// The stationary covariance of a sampler that has a law. With momentum, that of `sghmc` with the
+// preconditioner h A^-1.
 MatrixXd exact_covariance_of(const Problem& problem, const SamplerConfig& config);
-// The same of `sgld-cv` with its anchor at mode + offset: the noise is that of the rows' curvatures
-// alone.
+// The same for `sgld-cv` with its anchor at mode + offset: the noise is that of the rows'
+// curvatures alone.
 MatrixXd anchored_covariance(const Problem& problem, double step, const VectorXd& offset);
-// How much too wide a covariance is: the mean over directions of variance / posterior variance - 1.
+// The excess of a covariance: the mean over directions of variance / posterior variance - 1.
 double excess(const Problem& problem, const MatrixXd& covariance);
-// {"excess": that of the iterates of a chain}, about the posterior mean, after `left_out` moves.
+// {"excess": that of a chain's iterates about the posterior mean}, after `left_out` moves.
 ordered_json run_excess(KnownChain& chain, const Problem& problem, std::uint64_t left_out,
                         std::uint64_t moves);
 
-// One coordinate of a Gaussian, exactly, in discrete time, of curvature lambda under a sampler's
-// law: (theta, v) <- F (theta, v) + noise of covariance Q, from v <- beta v - H (lambda theta + e),
-// theta <- theta + v.
+// A sampler on one coordinate of a Gaussian with curvature lambda, exactly and in discrete time: v
+// <- beta v - H (lambda theta + e), theta <- theta + v. As (theta, v) <- F (theta, v) + noise of
+// covariance Q.
 class Recursion {
  public:
   Recursion(const SamplerConfig& config, const Told& told, Index coordinate, double lambda);
@@ -86,11 +87,11 @@ class Recursion {
   double variance() const { return sigma_(0, 0); }
   // Autocorrelations of theta at lags 0, 1, ..., count - 1.
   std::vector<double> correlations(std::size_t count) const;
-  // Autocorrelation time of theta, 1 + 2 sum of rho_k, ...
+  // The autocorrelation time of theta, 1 + 2 sum of rho_k.
   double time() const;
-  // ... and of theta^2: theta is Gaussian, so its squares have correlations rho_k^2.
+  // That of theta^2: theta is Gaussian, so its squares have the correlations rho_k^2.
   double squares_time() const;
-  // Moves in which what is left of a start falls by e.
+  // Moves in which the influence of the start falls by a factor of e.
   double relaxation() const;
 
  private:
@@ -109,11 +110,12 @@ struct MetricMethod {
 
 SamplerConfig with_metric(const Metric& metric, double step);
 
-// Every `thin`-th of that many moves of one chain, which is told the curvature I and no noise.
+// Every `thin`-th of `moves` moves of one chain, which is told the curvature I and no noise.
 Series path(const MetricMethod& method, void (*gradient)(const double*, double*),
             const Vector2d& start, std::size_t moves, std::size_t thin, std::uint64_t seed);
 
-// A run that left the finite numbers has no means, and so have the figures over all runs.
+// Reports runs whose parameters did not stay finite: they have no means, and then the figures over
+// all runs have none either.
 void add_lost(Report& report, const std::string& group, const std::string& label,
               const std::vector<ordered_json>& runs);
 

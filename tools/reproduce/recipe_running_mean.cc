@@ -13,7 +13,7 @@ constexpr std::uint32_t kMeanBatch = 10;  // of 100 rows
 constexpr double kMeanStep = 0.04;
 constexpr std::size_t kMeanRuns = 8;
 
-// What theta is after each of `moves` moves; with full gradients or by minibatches.
+// Called with theta after each move, with full gradients or by minibatches.
 using Visit = std::function<void(const Vector2d& theta)>;
 void run_mean_chain(const Problem& problem, bool full, std::uint64_t moves, std::uint64_t seed,
                     const Visit& visit) {
@@ -36,7 +36,7 @@ void run_mean_chain(const Problem& problem, bool full, std::uint64_t moves, std:
   }
 }
 
-// Two standard deviations of a Gaussian.
+// The ellipse of two standard deviations of a Gaussian.
 Series two_sd(const std::string& label, const Problem& problem, const MatrixXd& covariance,
               Style style, int colour) {
   return ellipse(label, style, colour, problem.posterior.mode, covariance, 2, 60);
@@ -63,7 +63,7 @@ MeanSpread add_spread(const Context& context, Report& report, Panel& panel, Agre
         });
         return ordered_json{{"excess", sum / static_cast<double>(moves)}};
       });
-  // A batch without noise is as good as all rows.
+  // A batch so large has no noise and stands for all rows.
   const Problem lawful = recipe_regression(context.seed(), full ? 1'000'000'000 : kMeanBatch);
   const MatrixXd covariance = exact_covariance_of(lawful, {.name = "sgld", .step_size = kMeanStep});
   const MeanSpread spread{mean_of(runs, "excess"), excess(problem, covariance)};
@@ -104,8 +104,8 @@ void add_spreads(const Context& context, Report& report, Agreement& agreement) {
       kMeanBatch, shown(more), batch.exact - full.exact);
 }
 
-// Root mean square error of the average of theta_1 weighted by the steps, exactly, after each
-// move: started at the mode, so that no mean differs from it.
+// The exact root mean square error, after each move, of the average of theta_1 weighted by the
+// steps. The chain starts at the mode, so that all means are the mode.
 std::vector<double> exact_errors(const Problem& problem, const std::vector<double>& steps) {
   const Told told = told_at_mode(problem);
   const SpreadNoise spread(problem);
@@ -135,7 +135,7 @@ struct MeanSchedule {
   int colour;
 };
 
-// The error at the end, and how its logarithm has fallen over the last decade of moves.
+// The error at the end, and the slope of its logarithm over the last decade of moves.
 struct Error {
   Estimate last, slope;
   double exact_last = 0, exact_slope = 0;

@@ -1,4 +1,4 @@
-// Gradients with less variance, and the bias that is left: tutorial section 9.2.
+// Gradients with less variance, and the bias that remains: tutorial section 9.2.
 #include <Eigen/Cholesky>
 
 #include "windhover/tools/reproduce/recipe_parts.h"
@@ -11,7 +11,7 @@ constexpr const char* kAnchorGroup = "Bias over the distance of the anchor from 
 constexpr std::uint32_t kVarianceBatch = 10;  // of 100 rows
 constexpr double kVarianceStep = 0.05;
 
-// Towards both coefficients at once, `distance` posterior standard deviations from the mode.
+// An offset along both coefficients, `distance` posterior standard deviations from the mode.
 VectorXd offset(const Problem& problem, double distance) {
   const MatrixXd root = problem.posterior.covariance.llt().matrixL();
   return distance * root * VectorXd::Constant(2, std::sqrt(0.5));
@@ -49,7 +49,7 @@ ordered_json run_gradients(const Problem& problem, const VectorXd& off, std::siz
   VectorXd there(2);
   double plain = 0;
   double anchored = 0;
-  double printed = 0;  // (9.1) as printed, along the full gradient
+  double printed = 0;  // (9.1) as printed, with the full gradient
   for (std::size_t i = 0; i < batches; ++i) {
     model.draw(seed, {.step = i, .purpose = Purpose::kMinibatch}, slots);
     model.gradient()(theta.data(), here.data());
@@ -62,7 +62,7 @@ ordered_json run_gradients(const Problem& problem, const VectorXd& off, std::siz
   return {{"plain", plain / n}, {"anchored", anchored / n}, {"printed", printed / n}};
 }
 
-// What stands in the notes: at 1 sd from the anchor at the mode.
+// Figures of the notes, at 1 sd from an anchor at the mode.
 struct Nearby {
   Estimate ratio, printed;
 };
@@ -124,7 +124,7 @@ Nearby add_gradients(const Context& context, Report& report, const Problem& prob
            bound.y[0] / anchored.y[0])
       .held_to(at_least(1));
   agreement.add_to(report, kGradientGroup);
-  // The tutorial's factors, where ours is taken: at 1 sd.
+  // The tutorial's factors belong at 1 sd, where ours are taken.
   const double at_one = gradient_variance(problem, offset(problem, 1)).plain;
   panel.series = {plain, plain_points, anchored, anchored_points, bound};
   panel.add(
@@ -133,7 +133,7 @@ Nearby add_gradients(const Context& context, Report& report, const Problem& prob
   return nearby;
 }
 
-// The excess variance along one chain; without an offset, of plain sgld.
+// The excess variance along one chain; without an anchor, that of plain sgld.
 ordered_json run_chain(const Problem& problem, const VectorXd* anchor, std::size_t moves,
                        std::uint64_t seed) {
   KnownChain chain(problem, {.name = anchor ? "sgld-cv" : "sgld", .step_size = kVarianceStep},
@@ -142,8 +142,8 @@ ordered_json run_chain(const Problem& problem, const VectorXd* anchor, std::size
   return run_excess(chain, problem, 1000, moves);
 }
 
-// Excess variance of plain sgld, of an anchor at 1 sd and of one at 10 sd, and where an anchor
-// stops paying.
+// Excess variances of plain sgld and with an anchor at 1 sd and at 10 sd, and the distance at which
+// an anchor stops paying.
 struct Anchors {
   Estimate plain, near, far;
   double crossing = 0;

@@ -13,7 +13,7 @@ std::string shown(double value) {
   return std::isfinite(value) ? fmt::format("{:.4g}", value) : "-";
 }
 
-// All the digits that it has.
+// With all digits that the paper prints.
 std::string as_printed(const Figure& figure) {
   if (!figure.papers) return "";
   return figure.papers_decimals < 0
@@ -21,7 +21,7 @@ std::string as_printed(const Figure& figure) {
              : fmt::format("{:.{}f}", *figure.papers, figure.papers_decimals);
 }
 
-// Bars of a name are no columns of the table.
+// A "|" in a name must not start a column of the table.
 std::string in_table(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '|' ? "\\|" : std::string(1, c);
@@ -50,7 +50,7 @@ std::string shown(const Bar& bar) {
 // Indexed by Style.
 constexpr std::array kStyles = {"line", "dashes", "points", "line and points"};
 
-// What is not finite is null in the file.
+// A value that is not finite is null in the file.
 ordered_json figure_json(const Figure& figure) {
   ordered_json out = {{"group", figure.group}, {"name", figure.name}, {"ours", figure.ours},
                       {"mcse", nullptr},       {"papers", nullptr},   {"papers_source", nullptr},

@@ -1,4 +1,4 @@
-// What an experiment found: figures beside those of the paper, plots, and findings in words.
+// The results of an experiment: figures beside those of the paper, plots, and findings in words.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_REPORT_H_
 #define WINDHOVER_TOOLS_REPRODUCE_REPORT_H_
 
@@ -16,43 +16,44 @@
 
 namespace windhover::reproduce {
 
-// What a figure of ours is held to.
+// The range that one of our figures is held to.
 struct Bar {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool decided = true;  // false: too few replications to tell, which does not meet it
+  bool decided = true;  // false: too few replications to tell; the bar is then not met
 
   bool holds(double value) const { return decided && least <= value && value <= most; }
 };
 inline Bar at_most(double most) { return {.most = most}; }
 inline Bar at_least(double least) { return {.least = least}; }
-// A bar that is wider by a Monte Carlo error says nothing where that error is large: it has to be a
-// third of `within` or less, by which the truth may be off.
+// A bar widened by a Monte Carlo error says nothing where that error is large. The error may be at
+// most a third of `within`, the deviation that the bar allows the truth.
 inline Bar decided_within(Bar bar, double within, double mcse) {
   bar.decided = mcse <= within / 3;
   return bar;
 }
 
-// The bar where the figure is held to one at all.
+// The bar if `held`.
 inline std::optional<Bar> when(bool held, const Bar& bar) {
   return held ? std::optional(bar) : std::nullopt;
 }
 
 struct Figure {
-  std::string group;  // figures of one group stand in one table
+  std::string group;  // a table of the page per group
   std::string name;   // with its unit, where it has one
   double ours = std::numeric_limits<double>::quiet_NaN();
   std::optional<double> mcse = {};    // Monte Carlo standard error of ours; exact figures have none
   std::optional<double> papers = {};  // as printed
   std::string papers_source = {};     // e.g. "Table 1"
-  int papers_decimals = -1;           // where the paper prints zeros at the end, e.g. 1 for 14.0
+  int papers_decimals = -1;           // digits where the paper prints trailing zeros: 1 for 14.0
   std::optional<Bar> bar = {};
-  bool timed = false;  // by a clock: differs from run to run
+  bool timed = false;  // measured by a clock: differs from run to run
 
-  // To be chained behind Table::add(). Nothing: stands beside no figure of the paper.
+  // These return the figure, to be chained after Table::add(). beside() does nothing without a
+  // printed value.
   Figure& beside(std::optional<double> printed, std::string source, int decimals = -1);
   Figure& held_to(std::optional<Bar> to);
-  // Holds a figure that has an error to decided_within() of the bar.
+  // Holds the figure to decided_within() of the bar, by its own standard error.
   Figure& held_to(const Bar& to, double within);
   Figure& by_clock();
 
@@ -70,8 +71,8 @@ struct RunFacts {
   unsigned threads = 0;
   unsigned cores = 0;
   std::string processor;
-  double seconds = 0;      // all runs that this one resumes included
-  std::size_t builds = 1;  // builds of the program that its parts come from
+  double seconds = 0;      // those of resumed runs included
+  std::size_t builds = 1;  // of the program, which the parts come from
 };
 
 // One thread.
@@ -79,19 +80,19 @@ class Report {
  public:
   Figure& add(Figure figure) { return figures_.emplace_back(std::move(figure)); }
   void add(Panel panel) { plot_.panels.push_back(std::move(panel)); }
-  // A finding, or what was done otherwise than in the paper: a sentence or a few, Markdown.
+  // A finding, or a deviation from the paper: one or a few sentences of Markdown.
   void note(std::string text) { notes_.push_back(std::move(text)); }
   template <class... Args>
   void note(fmt::format_string<Args...> text, Args&&... args) {
     note(fmt::format(text, std::forward<Args>(args)...));
   }
-  // What was not done and why, in a sentence without a full stop: the index says so, too.
+  // What was left out and why: a sentence without a full stop, which the index shows, too.
   void leave_out(std::string text) { left_out_.push_back(std::move(text)); }
   template <class... Args>
   void leave_out(fmt::format_string<Args...> text, Args&&... args) {
     leave_out(fmt::format(text, std::forward<Args>(args)...));
   }
-  // Raw results, for whoever reads the JSON.
+  // Raw results, which only the JSON holds.
   void detail(const std::string& key, nlohmann::ordered_json value) {
     details_[key] = std::move(value);
   }
@@ -112,7 +113,7 @@ class Report {
   Plot plot_;
 };
 
-// The figures of one group of a report, which stand in one table of its page.
+// Adds figures of one group, which form one table of the page.
 class Table {
  public:
   Table(Report& report, std::string group) : report_(report), group_(std::move(group)) {}

@@ -152,8 +152,8 @@ double error_of(const std::vector<RunMoments>& parts,
   return parts.size() < 2 ? 0.0 : jackknife(parts, value).mcse;
 }
 
-// The KL of all parts together from where they will end: a part is that of its own length, less
-// what it shares with their pool.
+// The expected KL of all parts together from their limit: the KL of a part at its own length, less
+// what it shares with the pool.
 double kl_by_chance(const std::vector<RunMoments>& parts) {
   const RunMoments all = pooled(parts);
   double sum = 0;
@@ -188,7 +188,8 @@ Comparison compare(const std::vector<RunMoments>& ours, const std::vector<RunMom
     if (j == 0 || sd.value > out.most_sd.value) out.most_sd = sd;
   }
   out.kl = estimate(kl_of);
-  // Half a chi-squared of as many degrees as there are moments, times one over the draws.
+  // KL by chance is half a chi-squared, with as many degrees as there are moments, over the number
+  // of draws.
   const auto d = static_cast<double>(all_truth.mean.size());
   const double moments = d + d * (d + 1) / 2;
   const double chance = kl_by_chance(ours) + kl_by_chance(truth);

@@ -27,8 +27,8 @@ model {
 }
 )STAN";
 
-// Debian's Boost lies outside of R. Chains are forked: rstan's own way through sockets may wait for
-// minutes.
+// Debian's Boost is outside R's library. Chains are forked, as rstan's own way through sockets may
+// wait for minutes.
 constexpr const char* kScript = R"R(suppressMessages(library(rstan))
 if (!nzchar(system.file("include", package = "BH"))) rstan_options(boost_lib = "/usr/include")
 rstan_options(auto_write = TRUE)
@@ -58,7 +58,7 @@ std::vector<std::vector<std::vector<double>>> read_draws(const std::filesystem::
   for (auto& chain : chains) {
     chain.assign(options.draws, std::vector<double>(dimension));
     for (std::vector<double>& draw : chain) {
-      // Bytes of doubles: what R wrote on this machine.
+      // Doubles in the byte order of this machine, on which R wrote them.
       file.read(reinterpret_cast<char*>(draw.data()),
                 static_cast<std::streamsize>(dimension * sizeof(double)));
     }

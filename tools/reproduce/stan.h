@@ -1,4 +1,4 @@
-// Stan, where it is installed: Debian's r-cran-rstan, run as a program of its own.
+// Stan, where it is installed: Debian's r-cran-rstan, run as a separate program.
 #ifndef WINDHOVER_TOOLS_REPRODUCE_STAN_H_
 #define WINDHOVER_TOOLS_REPRODUCE_STAN_H_
 
@@ -26,9 +26,9 @@ struct StanRun {
   double draw_seconds = 0;
 };
 
-// Looks for R with rstan in it.
+// Whether R and its package rstan are installed.
 bool has_stan();
-// What to say where it is not there.
+// Says that Stan is missing.
 inline constexpr const char* kNoStan =
     "Stan is not installed (Debian: `apt-get install r-cran-rstan r-cran-bh`)";
 

@@ -11,8 +11,8 @@
 namespace windhover::reproduce {
 namespace {
 
-constexpr std::size_t kEngines = 4;  // independent engines a simulated figure
-constexpr double kRelaxations = 20;  // of each chain, or it is not simulated
+constexpr std::size_t kEngines = 4;  // independent engines per simulated figure
+constexpr double kRelaxations = 20;  // that each chain must last; otherwise it is not simulated
 
 // Steps of all runs together: of the default and its main rivals, the same for each, and what the
 // others may take. By set; Skin's are a hundred times as long.
@@ -32,12 +32,12 @@ double run_bbvi(const KlCase& c, bool full, std::uint64_t steps, std::uint64_t s
   return c.kl(q.mean, q.covariance());
 }
 
-// What the chains of a method need, all runs together.
+// The steps that a method's chains need, all runs together.
 double needed_steps(const ExactKl& exact) {
   return kRelaxations * exact.relaxation * kEngines * kKlChains;
 }
 
-// Steps of all runs together; 0: it is not simulated.
+// Steps of all runs together; 0 for a method that is not simulated.
 std::uint64_t steps_of(const Context& context, const KlCase& c, std::size_t method,
                        const ExactKl& exact) {
   const Budget& budget = context.quick() ? kQuickBudget : kThoroughBudget;
@@ -75,7 +75,7 @@ void add_reasons(const Context& context, const KlCase& c, const std::vector<Exac
   report.note(text);
 }
 
-// Where no stationary law has the paper's figures, short runs may.
+// Where no stationary law agrees with the paper's figures, short runs may.
 void add_short_runs(const Context& context, const KlCase& c, Report& report) {
   if (c.set == 2 || c.scaling == Scaling::kStandardized) return;
   std::vector<std::string> ends;
@@ -113,7 +113,7 @@ void add_short_runs(const Context& context, const KlCase& c, Report& report) {
       fmt::join(ends, " and "));
 }
 
-// Gives the exact laws, one a method.
+// Gives the exact laws, one per method.
 std::vector<ExactKl> run_case(const Context& context, const KlCase& c, double share,
                               Report& report) {
   std::vector<ExactKl> exact(kKlMethods.size());
@@ -122,7 +122,7 @@ std::vector<ExactKl> run_case(const Context& context, const KlCase& c, double sh
       c.set == 2 ? context.choose(3000, 30'000) : context.choose(30'000, 300'000);
   const RunMoments posterior{1, c.problem.posterior.mode, c.problem.posterior.covariance};
   std::vector<PartJob> jobs;
-  std::vector<std::size_t> methods;  // of the jobs; beyond the table: variational, mean-field, full
+  std::vector<std::size_t> methods;  // of the jobs; past the table: variational, mean-field, full
   for (std::size_t run = 0; run < kEngines; ++run) {
     const std::uint64_t seed = context.seed() * 1000 + run;
     const auto add = [&](std::size_t method, const std::string& what, std::uint64_t steps,
@@ -190,7 +190,7 @@ std::vector<ExactKl> run_case(const Context& context, const KlCase& c, double sh
 
 std::string ratio(double ours, double papers) { return fmt::format("{:.2f}", ours / papers); }
 
-// The cases come in the order in which run_stationary_kl runs them.
+// `exact`: in the order in which run_stationary_kl() runs the cases.
 void add_findings(const std::array<std::vector<ExactKl>, 6>& exact, Report& report) {
   const auto& [wine_z, wine_m, protein_z, protein_m, skin_z, skin_m] = exact;
   const auto papers = [](std::size_t method, std::size_t set) {
@@ -218,7 +218,7 @@ void add_findings(const std::array<std::vector<ExactKl>, 6>& exact, Report& repo
       protein_m[kSgdF].kl);
 }
 
-// Says where our file has not the features that the paper says.
+// Notes where our file's number of features is not the paper's.
 void add_features(const std::array<std::size_t, kSets.size()>& features, Report& report) {
   constexpr std::array kNames = {"Wine", "Protein", "Skin"};
   for (std::size_t set = 0; set < kSets.size(); ++set) {

@@ -16,7 +16,7 @@ std::size_t shortcut_replications(double expected) {
   return std::max<std::size_t>(500, static_cast<std::size_t>(needed));
 }
 
-// How far from the mean of a window that moves the served mean and the chains stand.
+// The distance of the served mean and of the chains from the mean of a moving window.
 void add_lag(const Context& context, Report& report) {
   constexpr std::array kPaces = {1, 4, 16};
   const std::size_t replications = context.choose<std::size_t>(160, 800);

@@ -11,7 +11,7 @@ void add_level(Panel& panel, const char* label, double level, int colour) {
 
 namespace {
 
-// How far a coverage may be off, where the model holds and where it does not.
+// Tolerances of a coverage, where the model holds and where it does not.
 constexpr double kWithinWhereItHolds = 0.015;
 constexpr double kWithinWhereItFails = 0.02;
 
@@ -28,8 +28,8 @@ struct Interval {
 constexpr std::array kIntervals = {Interval{"draws", "draws", 0}, Interval{"plain", "sd", 1},
                                    Interval{"robust", "sd_robust", 2}};
 
-// Where the model fails, only regimes made for such streams claim coverage; `sd_robust`, which is
-// the same for every regime of a horizon, is judged there once.
+// Where the model is wrong, only regimes made for that claim coverage. `sd_robust`, which is the
+// same for every regime of a horizon, is judged there once.
 bool claims(const Interval& interval, bool holds, bool robust) {
   return holds || (robust && std::string_view(interval.key) != "plain");
 }
@@ -59,8 +59,8 @@ void add_coverage(Report& report, Panel& panel, const WorldFacts& world, const c
   panel.categories.emplace_back(regime);
 }
 
-// What the spread of the draws is held to where the model holds; none for a window, whose chains
-// are not alone responsible for it.
+// The bar of the draws' spread where the model holds. A window has none, as its chains alone do not
+// determine it.
 std::optional<Bar> spread_bar(const Regime& regime, const Estimate& spread) {
   if (regime.horizon == Horizon::kWindow) return {};
   const bool weighted_and_fading =
@@ -79,8 +79,8 @@ void add_other_figures(Report& report, const WorldFacts& world, const Regime& re
   table.add("error of the centre (squared, over sd^2)", mean_of(runs, "centre"));
 }
 
-// A misspecified coefficient is one number a posterior: 2025 decide about 0.02. A replication of a
-// window has four.
+// A misspecified coefficient gives one number per posterior; 2025 of them decide about 0.02. A
+// replication of a window has four posteriors.
 std::size_t replications_of(const Context& context, const WorldFacts& world, bool robust,
                             std::size_t looks) {
   const std::size_t posteriors = world.holds ? context.choose<std::size_t>(1000, 4000)
@@ -126,7 +126,7 @@ void add_world(const Context& context, const WorldFacts& world, double begin, do
   }
   for (const auto& [law, name] : {std::pair{RowWeightLaw::kPoisson, "forgets, Poisson weights*"},
                                   {RowWeightLaw::kExponential, "forgets, Exp(1) weights*"}}) {
-    // Both have the same law; where the model fails one of them is enough.
+    // Both have the same law. Where the model is wrong one of them is enough.
     if (std::string_view(world.model) != "linear") break;
     if (law == RowWeightLaw::kExponential && !world.holds) break;
     const Runs runs = simulated(
@@ -144,7 +144,7 @@ void add_world(const Context& context, const WorldFacts& world, double begin, do
 
 void add_wandering(const Context& context, Report& report) {
   constexpr double kWithin = 0.02;
-  // How many times V is what counts as 2 V, for minibatches of S rows: 2 N / (N + S).
+  // The factor that "2 V" stands for with minibatches of S rows: 2 N / (N + S).
   constexpr double kTwice =
       2 * static_cast<double>(kEffective) / static_cast<double>(kEffective + kMinibatch);
   const std::size_t replications = context.choose<std::size_t>(600, 4000);
@@ -158,7 +158,7 @@ void add_wandering(const Context& context, Report& report) {
   Series theory = Series::points("in theory", 7).of_paper();
   for (const bool wanders : {true, false}) {
     for (const bool twice : {false, true}) {
-      if (!wanders && !twice) continue;  // among the regimes
+      if (!wanders && !twice) continue;  // is among the regimes
       const Regime regime =
           wandering_regime(twice ? ForgettingSpread::kPosterior : ForgettingSpread::kSampling);
       const char* name =
@@ -167,7 +167,7 @@ void add_wandering(const Context& context, Report& report) {
       const Runs runs =
           replicated(context, fmt::format("wandering-{}-{}", wanders, twice), name, replications,
                      [&](std::uint64_t seed) { return replicate(regime, world, 2, seed); });
-      // The error has variance V of the sampling and, at Kalman's gain, as much of the walk.
+      // The error has variance V from sampling and, at Kalman's gain, as much from the walk.
       const double expected = coverage_of_draws((twice ? kTwice : 1.0) / (wanders ? kTwice : 1.0));
       const auto x = static_cast<double>(panel.categories.size());
       Table table(report, fmt::format("truth {}", name));

@@ -1,5 +1,5 @@
-// Streams through the engine, and through the recursion that it follows where the engine does not
-// offer it: other weights of rows, chains that nothing carries along.
+// Streams through the engine; and through the recursion that it follows for what the engine does
+// not offer: other weights of rows, chains that are not transported.
 #include <Eigen/Cholesky>
 
 #include "windhover/platform/random.h"
@@ -51,7 +51,7 @@ EngineConfig config_of(const Regime& regime, std::string_view model, std::uint64
   return config;
 }
 
-// An engine that a stream is fed to, and what it serves.
+// An engine that takes a stream, and what it serves.
 class Served {
  public:
   explicit Served(const EngineConfig& config)
@@ -79,7 +79,7 @@ class Served {
     if (!ok(reader_.draws(0, 0, static_cast<std::size_t>(draws.rows()), room, provenance))) {
       throw RunError("there are no draws");
     }
-    reader_.release();  // or the next posterior would be of the same snapshot
+    reader_.release();  // without it the next read would give the same snapshot
   }
 
   VectorXd chains_average() const {
@@ -145,7 +145,7 @@ ordered_json lag_of_engine(double draws_per_observation, std::uint64_t seed) {
   RowMatrix x(kEffective, kParameters);
   x << stream.x.bottomRows(kEffective), VectorXd::Ones(kEffective);
   const auto y = stream.y.tail(kEffective);
-  // The prior counts as many rows as the noise variance says, which is 1.
+  // The noise variance is 1, so that the prior adds its precision unscaled.
   const MatrixXd precision = x.transpose() * x + config.model.prior_precision *
                                                      MatrixXd::Identity(kParameters, kParameters);
   const VectorXd own = precision.llt().solve(x.transpose() * y);
@@ -183,7 +183,7 @@ ordered_json weighted(RowWeightLaw law, World world, Index exposed, std::uint64_
   x << stream.x, VectorXd::Ones(kRows);
   const MatrixXd a = curvature_of_row();
   const Eigen::LLT<MatrixXd> factor(a);
-  // One column a chain; the start is forgotten after 2000 rows, to exp(-8).
+  // One column per chain. After 2000 rows the start has decayed to exp(-8).
   MatrixXd chains = stream.truth.replicate(1, kChains);
   std::vector<double> u(static_cast<std::size_t>(kMinibatch * kChains));
   MatrixXd residuals(kMinibatch, kChains);

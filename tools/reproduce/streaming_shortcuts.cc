@@ -1,4 +1,4 @@
-// What looks like a posterior of a stream and is not.
+// Shortcuts that look like a posterior of a stream and are not one.
 #include <numeric>
 
 #include "windhover/platform/random.h"
@@ -11,7 +11,7 @@ namespace windhover::reproduce {
 namespace {
 
 constexpr Index kDimension = 5;
-constexpr Index kShortcutBatch = 20;  // rows a minibatch
+constexpr Index kShortcutBatch = 20;  // rows of a minibatch
 constexpr Index kShortcutChains = 32;
 constexpr double kShortcutGain = 2.0 * kShortcutBatch / (kEffective + kShortcutBatch);
 
@@ -21,7 +21,7 @@ MatrixXd normals(std::uint64_t seed, std::uint64_t step, Index columns) {
   return z;
 }
 
-// The truth is 0. `variance` is a number a coordinate, `should` what it should be on average.
+// The truth is 0. `variance` has an entry per coordinate; `should` is the right mean of them.
 ordered_json judged(const VectorXd& centre, const VectorXd& variance, double should) {
   const auto covered = centre.array().abs() <= kNinety * variance.array().sqrt();
   return {{"covers", covered.cast<double>().mean()}, {"spread", variance.mean() / should}};
@@ -57,7 +57,7 @@ ordered_json replayed(std::uint64_t seed, bool shared) {
   return judged(chains, 1.0 / kEffective);
 }
 
-// All chains take the same fresh rows, and nothing else.
+// All chains take the same fresh rows and no noise of their own.
 ordered_json fresh(std::uint64_t seed) {
   const MatrixXd means = normals(seed, 3, 400) / std::sqrt(double{kShortcutBatch});
   MatrixXd chains = started(seed, VectorXd::Zero(kDimension));
@@ -67,7 +67,7 @@ ordered_json fresh(std::uint64_t seed) {
   return judged(chains, 1.0 / kEffective);
 }
 
-// One chain over a window, in epochs that are shuffled anew; its iterates are taken for draws.
+// One chain over a window in epochs, shuffled anew each time. Its iterates are taken for draws.
 ordered_json shuffled(std::uint64_t seed) {
   const MatrixXd rows = normals(seed, 4, kEffective);
   const VectorXd centre = rows.rowwise().mean();
@@ -106,8 +106,8 @@ ordered_json ring(std::uint64_t seed) {
   return judged(kept, 1.0 / kEffective);
 }
 
-// The constant rate 2 S / n while n grows: the spread around the truth against what n rows are
-// worth. Taken as if the chains' spread were known to be 1 / n.
+// The constant rate 2 S / n while n grows: the spread about the truth against the right one for n
+// rows. The chains' spread is taken as known to be 1 / n.
 ordered_json growing(std::uint64_t seed) {
   constexpr Index kMoves = 400;
   const MatrixXd means = normals(seed, 6, kMoves) / std::sqrt(double{kShortcutBatch});
@@ -121,7 +121,7 @@ ordered_json growing(std::uint64_t seed) {
   return result;
 }
 
-// H and injected noise of SGFS-f with A = C = I, and its stationary variances when chains share
+// H and the injected noise of SGFS-f with A = C = I, and its stationary variances when chains share
 // fresh minibatches: of the chains about their average, and of that average about the truth.
 struct SharedScoring {
   explicit SharedScoring(double alpha) {
@@ -137,7 +137,8 @@ struct SharedScoring {
   double centre = 0;
 };
 
-// The library's sampler by name, given what its engine refuses: one fresh minibatch for all chains.
+// The library's sampler by name in a setting that the engine refuses: one fresh minibatch for all
+// chains.
 ordered_json scored(std::uint64_t seed, double alpha) {
   const SharedScoring law(alpha);
   const auto moves = static_cast<Index>(2 / law.step);
@@ -173,10 +174,10 @@ ordered_json scored(std::uint64_t seed, double alpha) {
   return judged(chains, 1.0 / kEffective);
 }
 
-// The variance of `shuffled` over 1 / N. Minibatches of one epoch have the variance
-// (N - S) / (S (N - 1)) and the covariance -1 / (N - 1), so T consecutive ones with weights w have
-// sum(w^2) (N - S) / (S (N - 1)) - (sum(w)^2 - sum(w^2)) / (N - 1). Averaged over the place in an
-// epoch, with the epochs before it.
+// The variance of `shuffled` over 1 / N. Minibatches of one epoch have the variance (N - S) / (S (N
+// - 1)) and the covariance -1 / (N - 1), so T consecutive ones with weights w have sum(w^2) (N - S)
+// / (S (N - 1)) - (sum(w)^2 - sum(w^2)) / (N - 1). This is averaged over the place in an epoch and
+// includes the epochs before it.
 double shuffled_spread() {
   constexpr double kRows = kEffective;
   constexpr double kRest = 1 - kShortcutGain;
@@ -211,7 +212,7 @@ double spread_of_scoring(double alpha) { return SharedScoring(alpha).spread * kE
 double coverage_of_draws(double ratio) { return std::erf(kNinety * std::sqrt(ratio / 2)); }
 
 double coverage_of_32_draws(double ratio) {
-  // Their average is off by its own error, too.
+  // The average of the draws has an error of its own.
   const double quantile = kNinety / std::sqrt(1 / ratio + 1.0 / kShortcutChains);
   constexpr double kFreedom = kShortcutChains - 1;
   const double scale = std::exp(std::lgamma((kFreedom + 1) / 2) - std::lgamma(kFreedom / 2)) /
