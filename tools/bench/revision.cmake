@@ -1,4 +1,4 @@
-# Writes OUTPUT, which says what is being built, when that has changed: SOURCE_DIR, VERSION, OUTPUT.
+# Writes VERSION and the revision of SOURCE_DIR into the source file OUTPUT, if they have changed.
 execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty
   OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed OR NOT revision)
