@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kGzipWindow = 16 + MAX_WBITS;  // zlib's way to say: gzip, not zlib's own format
 
-// The first bytes of a member of a gzip file.
+// Whether a member of a gzip file begins with these bytes.
 bool is_gzip(const char* bytes) { return std::memcmp(bytes, "\x1f\x8b", 2) == 0; }
 
 }  // namespace
@@ -52,7 +52,7 @@ void ByteSource::end(std::string trouble) {
   trouble_ = std::move(trouble);
 }
 
-// Reads once, waiting where nothing is there.
+// Reads once; waits while there is nothing.
 void ByteSource::fill() {
   std::copy(in_.begin() + static_cast<std::ptrdiff_t>(in_begin_),
             in_.begin() + static_cast<std::ptrdiff_t>(in_end_), in_.begin());
@@ -95,7 +95,7 @@ std::size_t ByteSource::read_some(std::span<char> into) {
 
 std::size_t ByteSource::inflate_some(std::span<char> into) {
   if (!inside_member_) {
-    // Another member may follow; what is none is left alone, as gzip does.
+    // Another member may follow. Anything else there is ignored, as gzip does.
     if (in_end_ - in_begin_ < 2 && !at_end_) {
       fill();
       return 0;
@@ -134,7 +134,7 @@ bool ByteSource::wait_until(std::chrono::steady_clock::time_point deadline) cons
     pollfd ready{descriptor_, POLLIN, 0};
     const int timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
     const int events = ::poll(&ready, 1, timeout);
-    // What is no descriptor to poll, or has no writer any more, is for read() to say.
+    // Where the descriptor cannot be polled or has no writer, read() tells.
     if (events > 0 || (events < 0 && errno != EINTR)) return true;
     if (std::chrono::steady_clock::now() >= deadline) return false;
   }
@@ -148,7 +148,7 @@ double ByteSource::progress() const {
 
 void refuse_pipe(const std::string& path) {
   struct stat file {};
-  // What is not there or is a folder is refused where it is opened.
+  // A missing file and a folder are refused where they are opened.
   const bool no_pipe =
       ::stat(path.c_str(), &file) != 0 || S_ISREG(file.st_mode) || S_ISDIR(file.st_mode);
   if (path != "-" && no_pipe) return;

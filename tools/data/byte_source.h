@@ -11,12 +11,12 @@
 
 namespace windhover {
 
-// The bytes of a file, of a pipe or, under the name "-", of standard input, decompressed where they
-// begin as gzip does. They are handed on as they come: a live pipe is read without waiting for a
-// buffer to fill. One thread.
+// The bytes of a file, of a pipe or, under the name "-", of standard input; decompressed when they
+// begin like gzip. Bytes are passed on as they arrive: reading a live pipe does not wait for a full
+// buffer. One thread.
 class ByteSource {
  public:
-  // UserError when it cannot be opened.
+  // UserError when it cannot be opened or is a folder.
   explicit ByteSource(const std::string& path);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
@@ -25,18 +25,18 @@ class ByteSource {
   // For sentences: the path, or "standard input".
   const std::string& name() const { return name_; }
 
-  // Puts bytes into `into` and returns how many; waits where none is there. 0 may also mean that
-  // what came is not enough to decompress anything.
+  // Writes bytes into `into` and returns their number; waits while there are none. 0 may also mean
+  // that what arrived is not enough to decompress anything.
   std::size_t read_some(std::span<char> into);
-  // No byte will come any more.
+  // No more bytes will come.
   bool finished() const { return finished_; }
-  // Why it finished before its end; empty when it did not.
+  // Why it finished early; empty when it did not.
   const std::string& trouble() const { return trouble_; }
 
-  // Waits until read_some() would not wait, at the latest until `deadline`. False: it still would.
+  // Waits until read_some() would not wait, at most until `deadline`. False when it still would.
   bool wait_until(std::chrono::steady_clock::time_point deadline) const;
 
-  // The part read so far, 0 to 1; 0 where nobody knows how much will come.
+  // The part read so far, 0 to 1; 0 before the end where the size is unknown.
   double progress() const;
 
  private:
@@ -52,7 +52,7 @@ class ByteSource {
   std::array<char, 64 * 1024> in_{};
   std::size_t in_begin_ = 0;
   std::size_t in_end_ = 0;
-  bool at_end_ = false;        // of the file, not of what was read from it
+  bool at_end_ = false;        // of the file; buffered bytes may remain
   bool output_waits_ = false;  // zlib filled the last buffer
   bool inside_member_ = false;
   bool finished_ = false;
@@ -60,8 +60,7 @@ class ByteSource {
   z_stream gzip_{};
 };
 
-// UserError when what is under the path is a pipe or standard input, for what reads it several
-// times.
+// UserError when `path` is a pipe or standard input, which cannot be read several times.
 void refuse_pipe(const std::string& path);
 
 }  // namespace windhover

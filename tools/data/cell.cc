@@ -29,7 +29,7 @@ bool is_one_of(std::string_view text, const auto& words) {
                              [&](std::string_view word) { return same_letters(text, word); });
 }
 
-// Takes a text apart from its beginning on.
+// Reads a text from its beginning.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : rest_(text) {}
@@ -162,7 +162,7 @@ std::optional<double> take_time(Cursor& at) {
   return hours + *minute / 60.0 + second / 3600.0;
 }
 
-// Hours ahead of UTC; 0 where nothing is said; nothing when what follows is none.
+// Hours ahead of UTC; 0 when the text ends; nothing when it goes on with anything else.
 std::optional<double> take_offset(Cursor& at) {
   at.skip_blanks();
   if (at.at_end()) return 0.0;

@@ -7,7 +7,7 @@
 namespace windhover {
 namespace {
 
-// Eight digits that are a date of 1900 to 2099.
+// Eight digits that form a date from 1900 to 2099.
 bool is_compact_date(std::string_view text) {
   return text.size() == 8 && (text.starts_with("19") || text.starts_with("20")) &&
          parse_date(text, Reads::kYearMonthDay);
@@ -40,8 +40,8 @@ void ColumnFacts::add_number(double value, std::string_view text, std::uint64_t 
     note_first(first_not_positive_, text, line);
 }
 
-// The log densities of a normal and a log-normal distribution at their maximum, a number: the same
-// but for their scales and the Jacobian -log y.
+// The log densities per number of a normal and a log-normal distribution at their maximum differ by
+// their scales and the Jacobian -log y only.
 double ColumnFacts::log_normal_gain() const {
   if (!(least_ > 0) || !(logarithms_.variance() > 0)) return 0;
   return 0.5 * std::log(numbers_.variance() / logarithms_.variance()) - logarithms_.mean;

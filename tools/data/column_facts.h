@@ -1,4 +1,4 @@
-// What the cells of one column are.
+// Facts about the cells of one column.
 #ifndef WINDHOVER_TOOLS_DATA_COLUMN_FACTS_H_
 #define WINDHOVER_TOOLS_DATA_COLUMN_FACTS_H_
 
@@ -23,7 +23,7 @@ namespace windhover {
 // Collected cell by cell in bounded memory.
 class ColumnFacts {
  public:
-  // Different texts remembered; a column with more has many.
+  // The most different texts that are kept; beyond them many_texts() holds.
   static constexpr std::size_t kMostTexts = 4096;
   static constexpr std::size_t kLinesListed = 3;
 
@@ -32,45 +32,46 @@ class ColumnFacts {
     std::uint64_t line = 0;
   };
 
-  // Without `thousands` a number that is written so is none, and counts as adorned.
+  // Unless `form.thousands` holds, a number with groups or a sign is not a number, and counts as
+  // adorned.
   explicit ColumnFacts(NumberForm form = {}) : form_(form) {}
 
   void add(std::string_view text, std::uint64_t line);
   void add_missing(std::uint64_t line);
 
-  std::uint64_t cells() const { return cells_; }  // that hold something
+  std::uint64_t cells() const { return cells_; }  // cells with a value
   std::uint64_t missing() const { return missing_; }
   const std::vector<std::uint64_t>& missing_lines() const { return missing_lines_; }
 
   std::uint64_t numbers(char decimal) const {
     return plain_or_adorned(decimal) - (form_.thousands ? 0 : adorned_);
   }
-  // How many are numbers, those with thousands included.
+  // The numbers, those with groups or a sign included.
   std::uint64_t plain_or_adorned(char decimal) const {
     return plain_ + adorned_ + (decimal == ',' ? comma_ : point_);
   }
   bool all_numbers(char decimal) const { return cells_ > 0 && numbers(decimal) == cells_; }
   std::uint64_t adorned() const { return adorned_; }
-  // Every cell is a number where that is the decimal sign and thousands may be parted.
+  // Every cell is a number if that is the decimal sign and groups and signs are allowed.
   bool all_written(char decimal) const {
     return cells_ > 0 && (decimal == ',' ? by_comma_ : by_point_) == cells_;
   }
-  // Some cell can be a number with that decimal sign alone.
+  // Some cell is a number with that decimal sign only.
   bool tells(char decimal) const { return (decimal == ',' ? only_comma_ : only_point_) > 0; }
-  // 0 and 1 or the like in every cell, words in some.
+  // Every cell is a boolean, and not all are digits.
   bool all_booleans() const { return booleans_ == cells_ && plain_ < cells_; }
-  // How many cells hold a date in that order.
+  // The number of cells with a date in that order.
   std::uint64_t dates(Reads order) const { return days_of(order).count; }
   std::uint64_t times() const { return times_; }
   bool has_time_of_day() const { return time_of_day_; }
-  // Read in that order: no date is there twice, and each is later than those before.
+  // In that order each date is later than all before it.
   bool each_day_later(Reads order) const { return days_of(order).each_later; }
   double days_spanned(Reads order) const { return days_of(order).last - days_of(order).first; }
 
   bool whole() const { return whole_; }
   double least() const { return least_; }
   double greatest() const { return greatest_; }
-  // 1, 2, 3, ... or the like, row after row.
+  // Each row's number is that of the row before plus 1.
   bool counts_rows() const { return counts_rows_ && cells_ > 2 && missing_ == 0; }
 
   bool constant() const { return texts_.size() <= 1 || (whole_ && least_ == greatest_); }
@@ -78,7 +79,7 @@ class ColumnFacts {
   bool many_texts() const { return cells_at_many_ > 0; }
   // Text that hardly ever comes twice.
   bool identifies_rows() const;
-  // No text comes twice, as far as they are remembered.
+  // No text repeats, as far as texts are kept.
   bool all_different() const {
     return many_texts() ? texts_.size() + 1 == cells_at_many_ : texts_.size() == cells_;
   }
@@ -86,16 +87,16 @@ class ColumnFacts {
 
   const Cell& first_adorned() const { return first_adorned_; }
   const Cell& first_no_number() const { return first_no_number_; }
-  // Two cells of a column that are numbers of different units, dollars and euros, or percent and no
-  // sign. Looked at with thousands alone.
+  // Two cells of a column of numbers with different units: dollars and euros, or percent and no
+  // sign. Collected only if `form.thousands` holds.
   std::optional<std::pair<Cell, Cell>> of_two_units() const;
-  // The first that is one number with a decimal point and another with a decimal comma: 1,234.
+  // The first cell that is one number with a decimal point and another with a decimal comma: 1,234.
   const Cell& first_of_two_meanings() const { return first_of_two_meanings_; }
   const Cell& first_no_date() const { return first_no_date_; }
   const Cell& first_no_count() const { return first_no_count_; }
   const Cell& first_not_positive() const { return first_not_positive_; }
   // How much more probable the best log-normal distribution makes the numbers than the best normal
-  // one, in nats a number; 0 where not all are positive, or all are the same.
+  // one, in nats per number; 0 where not all are positive or all are equal.
   double log_normal_gain() const;
 
  private:
@@ -132,7 +133,7 @@ class ColumnFacts {
                                            : month_first_;
   }
   void add_number(double value, std::string_view text, std::uint64_t line);
-  // Whether it is a number by either sign, however it is written.
+  // Whether it is a number with either decimal sign, however it is written.
   bool add_meanings(std::string_view text, std::uint64_t line);
   void add_unit(std::string_view text, std::uint64_t line);
   bool add_date(std::string_view text);

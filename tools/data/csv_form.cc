@@ -26,7 +26,7 @@ std::string sample_of(const std::string& path) {
   const int got = file == nullptr ? -1 : gzread(file, sample.data(), kSampleBytes);
   if (file != nullptr) gzclose(file);
   sample.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return sample;  // Table says why where it cannot be read
+  return sample;  // Table reports why it cannot be read
 }
 
 void check_text(const std::string& path, const std::string& sample) {
@@ -80,10 +80,10 @@ std::vector<std::size_t> cells_of_rows(std::string_view sample, char separator) 
   return rows;
 }
 
-// Whether a cell in quotes goes on over several lines and has a quote amid its text, or none that
-// closes it, and hardly any cell is in quotes.
+// Whether some quoted cell spans several lines and has a quote amid its text or is never closed,
+// and hardly any cell is quoted.
 bool quotes_are_letters(std::string_view sample, char separator) {
-  constexpr std::size_t kFewQuoted = 10;  // less than one cell in so many
+  constexpr std::size_t kFewQuoted = 10;  // less than one cell in kFewQuoted
   std::size_t cells = 1;
   std::size_t quoted = 0;
   bool swallows = false;
@@ -113,7 +113,7 @@ bool quotes_are_letters(std::string_view sample, char separator) {
                sample[next] == '\r';
       amid = amid || !closed;
     }
-    --i;  // at the quote that closes
+    --i;  // at the closing quote
     const bool open = !closed && sample.size() < kSampleBytes;
     swallows = swallows || (lines && (amid || open));
   }
@@ -152,8 +152,8 @@ bool has_header(const std::string& path, TableOptions form, std::string_view tar
   Table table(path, form);
   const std::size_t columns = table.columns().size();
   std::vector<std::string> first;
-  std::vector<bool> values(columns, true);   // below the first row, all that is there
-  std::vector<bool> filled(columns, false);  // anything is there
+  std::vector<bool> values(columns, true);   // below the first row: all texts are values
+  std::vector<bool> filled(columns, false);  // below the first row: there is a text
   bool repeated = false;
   try {
     for (std::size_t row = 0; row < kSampleRows && table.next(); ++row) {
@@ -170,7 +170,7 @@ bool has_header(const std::string& path, TableOptions form, std::string_view tar
       }
     }
   } catch (const UserError&) {
-    // A row of another width: said when the rows are read.
+    // A row of another width is reported when the rows are read.
   }
   const auto number = parse_number(target);
   const bool is_place = number && *number >= 1 && *number <= static_cast<double>(columns);
@@ -206,7 +206,8 @@ bool is_utf8(std::string_view text) {
 
 void check_encoding(const std::string& path, std::string_view text) {
   if (is_utf8(text)) return;
-  // Only Windows' of the usual encodings with one byte a letter has letters there: the euro's sign.
+  // Of the usual encodings with a byte per character only that of Windows has printable characters
+  // there, such as the euro sign.
   const bool windows = std::ranges::any_of(text, [](char c) { return (c & '\xE0') == '\x80'; });
   using nlohmann::json;
   throw UserError(fmt::format(

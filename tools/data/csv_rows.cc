@@ -50,7 +50,7 @@ void CsvRows::on_row(int line_end, void* self) {
   if (line_end == '\n') ++p.line_;
 }
 
-// Keeps the cells of a row that the last chunk left open, forgets those handed out.
+// Keeps the cells of an unfinished row and drops those of rows handed out.
 void CsvRows::drop_finished_rows() {
   const std::size_t kept = cells_.size() - open_cells_;
   const std::size_t text_begin = open_cells_ > 0 ? cells_[kept].first : text_.size();
@@ -61,7 +61,7 @@ void CsvRows::drop_finished_rows() {
   next_row_ = 0;
 }
 
-// Reads and parses once, waiting where nothing has come.
+// Reads and parses once; waits while there is nothing.
 void CsvRows::fill_once() {
   const std::size_t bytes = source_.read_some(std::span(chunk_).subspan(held_));
   if (!source_.trouble().empty()) {
@@ -70,7 +70,7 @@ void CsvRows::fill_once() {
   }
   std::string_view input(chunk_.data(), held_ + bytes);
   if (at_begin_) {
-    // The mark before a quote would make the quote a part of the cell. From a pipe it may come in
+    // Before a quote the mark would make the quote a part of the cell. A pipe may deliver it in
     // pieces.
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     const bool undecided = input.size() < kByteOrderMark.size() && !source_.finished();
@@ -91,8 +91,8 @@ void CsvRows::fill_once() {
   if (source_.finished()) finish();
 }
 
-// Strictly, and where that finds a quote amid the text of a cell in quotes, which then goes on,
-// one letter as it is.
+// Parses strictly. Where that stops at a quote amid the text of a quoted cell, one character is
+// parsed leniently.
 void CsvRows::parse(std::string_view input) {
   while (!input.empty()) {
     csv_set_opts(&csv_, CSV_REPALL_NL | CSV_STRICT);
@@ -121,7 +121,7 @@ void CsvRows::refuse_lost_rows() const {
       path_, lost_from_));
 }
 
-// A quote that is still open may have rows behind it.
+// A quote still open at the end may have swallowed rows.
 void CsvRows::finish() {
   finished_ = true;
   csv_set_opts(&csv_, CSV_REPALL_NL | CSV_STRICT | CSV_STRICT_FINI);

@@ -1,4 +1,4 @@
-// Rows of CSV as they come from a file or a pipe.
+// Rows of CSV as they arrive from a file or a pipe.
 #ifndef WINDHOVER_TOOLS_DATA_CSV_ROWS_H_
 #define WINDHOVER_TOOLS_DATA_CSV_ROWS_H_
 
@@ -18,9 +18,8 @@
 
 namespace windhover {
 
-// Parses a chunk at a time. Invariant: rows that have been parsed and not handed out, and the cells
-// of the one that a chunk left open, are what is kept. Errors are UserError, naming file and line.
-// One thread.
+// Parses chunk by chunk. Invariant: it keeps the parsed rows that were not handed out, and the
+// cells of a row that the chunk ended in. Errors are UserError with file and line. One thread.
 class CsvRows {
  public:
   CsvRows(const std::string& path, const TableOptions& options);
@@ -28,9 +27,10 @@ class CsvRows {
   CsvRows(const CsvRows&) = delete;
   CsvRows& operator=(const CsvRows&) = delete;
 
-  // The next row, which is then the current one; false at the end.
+  // Makes the next row the current one; false at the end.
   bool next();
-  // Whether next() has one without reading, or is able to say by `deadline` that there is none.
+  // Whether next() has a row without reading. ready_by() reads until `deadline` for a row or the
+  // end.
   bool row_waits() const { return next_row_ < rows_.size(); }
   bool ready_by(std::chrono::steady_clock::time_point deadline);
 
@@ -64,7 +64,7 @@ class CsvRows {
   csv_parser csv_{};
   std::array<char, kChunkBytes> chunk_{};
   bool at_begin_ = true;
-  std::size_t held_ = 0;  // bytes of a mark that may go on
+  std::size_t held_ = 0;  // bytes that may be the beginning of a byte-order mark
   bool finished_ = false;
 
   std::string text_;
@@ -76,8 +76,8 @@ class CsvRows {
   std::uint64_t open_line_ = 1;
   std::uint64_t line_ = 1;
   std::size_t since_row_end_ = 0;
-  bool quote_amid_ = false;      // the quoted cell that is being read has a quote inside
-  std::uint64_t lost_from_ = 0;  // the line of a cell that swallowed others; 0: none has
+  bool quote_amid_ = false;      // the quoted cell being read has a quote amid its text
+  std::uint64_t lost_from_ = 0;  // the line of a cell that swallowed rows; 0: there is none
 };
 
 }  // namespace windhover

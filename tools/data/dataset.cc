@@ -50,7 +50,7 @@ void append_features(const EncodedRow& row, Dataset& data) {
   }
 }
 
-// Numbers as they stand, in the order of the file.
+// A schema of all columns as unscaled numbers in the order of the file.
 Schema schema_of_numbers(const std::string& path, const DatasetOptions& options) {
   const Table table(path, options.table);
   SchemaParts parts;
@@ -133,8 +133,7 @@ Dataset load_stream(const std::string& path, const Schema& schema) {
   return load(path, schema, schema.sparse(), schema.sparse());
 }
 
-// A reservoir (Vitter 1985, algorithm R) of all rows: what a row holds is looked at where it
-// enters.
+// A reservoir (Vitter 1985, algorithm R) of all rows that can be used.
 Dataset load_sample(const std::string& path, const Schema& schema, std::size_t most,
                     std::uint64_t seed) {
   struct Drawn {

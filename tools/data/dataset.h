@@ -28,21 +28,21 @@ struct Dataset {
   std::vector<std::string> names;  // of the features, in the order of the file
   std::string target_name;
   std::vector<double> features;  // rows x columns, row after row
-  // Where rows are kept sparse: the number of columns; then `features` holds what is not 0, and
-  // these its places and where each row ends. Their columns have neither names nor moments.
+  // Sparse rows only: the number of columns. `features` then holds the values that are not 0,
+  // `indices` their columns and `row_ends` the end of each row; there are no names and no moments.
   std::size_t sparse_columns = 0;
   std::vector<std::uint32_t> indices;
   std::vector<std::size_t> row_ends;
   std::vector<double> targets;  // rows
-  std::vector<double> offsets;  // likewise, where the schema has an offset; otherwise empty
-  std::vector<double> weights;  // likewise, where it has a weight
-  std::vector<double> trials;   // likewise, where its target is of trials
+  std::vector<double> offsets;  // per row, where the schema has an offset; otherwise empty
+  std::vector<double> weights;  // per row, where it has a weight
+  std::vector<double> trials;   // per row, where its target has trials
   std::vector<double> mean;     // of each feature
   std::vector<double> sd;       // of the population: divided by the rows, not by rows - 1
-  // Rows without a target, or that the schema skips; the lines of the first ones.
+  // Rows that the schema skips, and the lines of the first of them; not by load_sample().
   std::uint64_t skipped_rows = 0;
   std::vector<std::uint64_t> skipped_lines;
-  nlohmann::ordered_json hashed;  // HashTallies of the rows
+  nlohmann::ordered_json hashed;  // HashTallies of the rows; not by load_sample()
 
   std::size_t rows() const { return targets.size(); }
   std::size_t columns() const { return sparse_columns > 0 ? sparse_columns : names.size(); }
@@ -50,21 +50,21 @@ struct Dataset {
   const double* row(std::size_t i) const { return features.data() + i * columns(); }
 };
 
-// The rows by a complete schema, dense. Numbers enter as they stand unless `scaled`. UserError
-// names file, line and column.
+// The rows by a complete schema, dense. Numbers are not shifted and scaled unless `scaled`.
+// UserError names file, line and column.
 Dataset load_dataset(const std::string& path, const Schema& schema, bool scaled);
 
-// The rows as a server gets them: with a schema of sparse rows sparse and scaled, otherwise as
-// above, unscaled.
+// The rows as a server gets them: sparse and scaled if the schema is sparse, otherwise dense and
+// unscaled.
 Dataset load_stream(const std::string& path, const Schema& schema);
 
-// At most so many of the rows that load_dataset() gives unscaled, drawn at random, each as likely
-// as any other, in the order of the file. A function of the file, the schema and the seed; it reads
-// the whole file and holds no more than the rows it keeps.
+// A sample of at most `most` of the rows of load_dataset(), unscaled and in the order of the file;
+// each row is equally likely. It depends on the file, the schema and the seed only. Reads the whole
+// file and holds only the rows that it keeps.
 Dataset load_sample(const std::string& path, const Schema& schema, std::size_t most,
                     std::uint64_t seed);
 
-// The rows of a file of numbers.
+// The rows of a file of numbers, unscaled.
 Dataset load_dataset(const std::string& path, const DatasetOptions& options);
 
 }  // namespace windhover

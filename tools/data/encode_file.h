@@ -1,5 +1,5 @@
-// The rows of a file as the numbers that a model gets: for programs that send them themselves, and
-// for who wants to see what a schema makes of a file.
+// The rows of a file as the numbers that a model gets: for programs that send rows themselves, and
+// to see what a schema makes of a file.
 #ifndef WINDHOVER_TOOLS_DATA_ENCODE_FILE_H_
 #define WINDHOVER_TOOLS_DATA_ENCODE_FILE_H_
 
@@ -15,9 +15,9 @@ namespace windhover {
 struct EncodeFile {
   std::string path;  // "-": standard input
   RowUse use = RowUse::kObservation;
-  // Gets CSV in pieces of whole lines, the header first.
+  // Gets CSV in pieces of whole lines; the first begins with the header.
   std::function<void(std::string_view)> on_lines;
-  // The first rows that are skipped, each with line, column and why.
+  // Gets line, column and reason of the first skipped rows, then once that more follow.
   std::function<void(const std::string&)> on_skipped;
 };
 
@@ -26,15 +26,15 @@ struct EncodeReport {
   std::uint64_t skipped = 0;
   std::uint64_t unreadable = 0;  // skipped because a cell is not empty, and cannot be read
 
-  // What is wrong where rows are unreadable; empty: nothing is.
+  // An error when rows are unreadable; otherwise empty.
   std::string trouble(std::string_view name) const;
 };
 
-// Columns: `row`, counted from 1 over all rows of the file; `y`, where rows are observations;
-// `offset`, `weight` (of observations) and `trials`, where the schema has them; then the features,
-// scaled, a column each, or of a schema of sparse rows one, `features`, with column:value of what
-// is not 0, columns counted from 0, and blanks between. Numbers are the shortest that read back the
-// same. Memory does not grow with the file. UserError names file, line and column.
+// Columns: `row`, counted from 1 over all rows of the file; `y` for observations; `offset`,
+// `weight` (for observations) and `trials` where the schema has them; then the scaled features, a
+// column each. A sparse schema has one column, `features`, instead: column:value of each value that
+// is not 0, columns counted from 0, separated by blanks. Numbers are the shortest that read back
+// the same. Memory does not grow with the file. UserError names file, line and column.
 EncodeReport encode_file(const Schema& schema, const EncodeFile& file);
 
 }  // namespace windhover

@@ -30,7 +30,7 @@ HashTally::HashTally(std::uint32_t buckets) : buckets_(buckets), texts_(kSlots) 
 
 bool HashTally::follows(std::uint64_t hash) const {
   if (level_ == 0) return true;
-  // Fibonacci hashing: neighbouring buckets are as good as any others.
+  // Fibonacci hashing, which spreads neighbouring buckets.
   const std::uint64_t mixed = (hash % buckets_) * 0x9e3779b97f4a7c15;
   return mixed >> (64 - level_) == 0;
 }

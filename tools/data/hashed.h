@@ -1,5 +1,5 @@
-// Texts by their hash: which column a text has is known without a list of the texts, so that new
-// ones need no other schema; some share a column with others, and how many can be counted.
+// Texts by their hash: the hash gives the column of a text without a list of texts, so that new
+// texts need no new schema. Some texts share a column; HashTally counts them.
 #ifndef WINDHOVER_TOOLS_DATA_HASHED_H_
 #define WINDHOVER_TOOLS_DATA_HASHED_H_
 
@@ -13,9 +13,9 @@
 
 namespace windhover {
 
-// Names of fields and their texts, as one sequence of bytes that no other names and texts make:
-// each is written as its length in bytes in decimal, ":", and its bytes. Its hash is XXH3 of 64
-// bits with seed 0 (xxhash.com).
+// Names of fields and their texts as one sequence of bytes, different for different names and
+// texts: each is its length in bytes in decimal, ":", and its bytes. The hash is XXH3 of 64 bits
+// with seed 0 (xxhash.com).
 class HashedKey {
  public:
   void add(std::string_view text) {
@@ -23,7 +23,7 @@ class HashedKey {
     bytes_.append(text.data(), text.data() + text.size());
   }
   std::size_t size() const { return bytes_.size(); }
-  // Forgets what was added after there were `size` bytes.
+  // Drops all but the first `size` bytes.
   void cut_to(std::size_t size) { bytes_.resize(size); }
   std::uint64_t hash() const noexcept;
 
@@ -31,8 +31,8 @@ class HashedKey {
   fmt::memory_buffer bytes_;
 };
 
-// The next word of `text`, which is cut off it; empty: there is none. Words are ASCII letters and
-// digits and all that is not ASCII; the rest stands between them.
+// Cuts the next word off `text` and returns it; empty when there is none. Words consist of ASCII
+// letters, digits and all non-ASCII characters.
 std::string_view next_word(std::string_view& text) noexcept;
 
 // One text, crossing or word of a row.
@@ -41,9 +41,9 @@ struct HashedText {
   std::uint64_t hash = 0;
 };
 
-// How many different texts a hashed feature has had, in how many of its buckets, in memory that is
-// fixed. Beyond kMostTexts it follows the texts of every second bucket only, of every fourth and so
-// on, and what it says of all is an estimate.
+// Counts the different texts of a hashed feature and the buckets that they use, in fixed memory.
+// Beyond kMostTexts texts it follows only every second bucket, then every fourth and so on, and its
+// totals are estimates.
 class HashTally {
  public:
   static constexpr std::size_t kMostTexts = 65'536;
@@ -54,16 +54,16 @@ class HashTally {
 
   struct Seen {
     bool estimated = false;
-    bool at_least = false;  // there were more texts than that
-    double texts = 0;       // different ones
-    double buckets = 0;     // buckets that have had a text
-    double shared = 0;      // share of the values whose bucket has had another text too
+    bool at_least = false;  // there were more texts
+    double texts = 0;       // different texts
+    double buckets = 0;     // buckets with a text
+    double shared = 0;      // share of the values whose bucket has another text, too
   };
   Seen seen() const;
 
  private:
-  // About so many buckets are followed at least. Where these have had more than kMostTexts, all of
-  // them have had many, and no more texts are told apart.
+  // At least about this many buckets are followed. If these alone have more than kMostTexts texts,
+  // no further texts are told apart.
   static constexpr std::uint32_t kFewestBuckets = 1'024;
   static constexpr std::size_t kSlots = 2 * kMostTexts;
   struct Text {
@@ -77,7 +77,7 @@ class HashTally {
 
   std::uint32_t buckets_;
   std::uint32_t level_ = 0;  // one bucket in 2^level_ is followed
-  bool full_ = false;        // no new text is taken: there are many in few buckets
+  bool full_ = false;        // no new text is taken
   std::size_t count_ = 0;
   std::vector<Text> texts_;  // an open hash table
 };
@@ -92,8 +92,8 @@ class HashTallies {
   void add(const EncodedRow& row);
 
   bool empty() const { return tallies_.empty(); }
-  // One entry a feature: feature, buckets, what Seen says as texts, estimated, at_least,
-  // buckets_used and shared, and of words words_left_out.
+  // An entry per feature: feature, buckets, the fields of Seen as texts, estimated, at_least,
+  // buckets_used and shared, and words_left_out for a feature of words.
   nlohmann::ordered_json to_json() const;
 
  private:
@@ -108,7 +108,7 @@ class HashTallies {
   std::vector<OfRule> tallies_;
 };
 
-// What to_json() says for people, a line a feature, each ended by a line break.
+// to_json() as text, a line per feature, each with a line break.
 std::string describe_hashed(const nlohmann::ordered_json& features);
 
 }  // namespace windhover

@@ -19,7 +19,7 @@ namespace {
 
 using Kind = TargetRule::Kind;
 
-// What one pass over the file finds.
+// The results of one pass over the file.
 struct Facts {
   std::vector<std::string> names;
   std::vector<ColumnFacts> columns;
@@ -58,13 +58,12 @@ Facts facts_of(const std::string& path, const TableOptions& form, const InspectO
   return facts;
 }
 
-// A name that does not follow from the kind is kept in the schema.
+// The schema keeps a model that does not follow from the target's kind.
 void keep_model(TargetRule& rule, std::string_view model) {
   if (!model.empty() && model != rule.default_model()) rule.model = find_model(model)->name;
 }
 
-// The rules of the interactions asked for, and their lines of the report. Both columns must have
-// features.
+// The rules of the interactions asked for. UserError when one of the columns has no features.
 void add_interactions(const std::string& path, const InspectOptions& options, const Table& table,
                       SchemaParts& parts) {
   for (const auto& [first, second] : options.interactions) {
@@ -91,7 +90,8 @@ void add_interactions(const std::string& path, const InspectOptions& options, co
   }
 }
 
-// Throws what is wrong with a row: trials that are none, or fewer than the target.
+// Throws the error of the first wrong row: trials that are not a number of trials, or fewer than
+// the target.
 void check_trials(const std::string& path, const Schema& schema) {
   Table table(path, schema.table_options());
   const RowEncoder encoder(schema, table);
@@ -164,7 +164,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
   const std::vector<bool> categories = are_listed(options.categories);
   const std::vector<bool> splines = are_listed(options.splines);
   std::vector<ColumnReport> reports;
-  std::vector<std::pair<std::size_t, std::size_t>> rules;  // first and end of each report's
+  std::vector<std::pair<std::size_t, std::size_t>> rules;  // of each report: [first, end)
   for (std::size_t j = 0; j < facts.names.size(); ++j) {
     if (j == facts.target) continue;
     const std::string& name = facts.names[j];

@@ -13,7 +13,7 @@
 namespace windhover {
 namespace {
 
-// Where so large a share of the cells agrees the rest look like mistakes.
+// If this share of the cells agrees, the others look like mistakes.
 constexpr double kNearlyAll = 0.9;
 constexpr double kDaysOfAWeek = 7;
 constexpr double kDaysOfAYear = 365.2425;
@@ -28,7 +28,7 @@ bool nearly_all(std::uint64_t count, std::uint64_t of) {
       fmt::format("{}, line {}, column {}: \"{}\" {}", path, cell.line, name, cell.text, why));
 }
 
-// A rule and how it meets cells without a value.
+// A rule, and how it treats cells without a value.
 FeatureRule rule_of(const std::string& name, FeatureRule::Kind kind, const ColumnFacts& facts,
                     const ColumnChoices& choices, FeatureRule::Missing missing) {
   FeatureRule rule;
@@ -79,7 +79,7 @@ ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
     wave.harmonics = harmonics;
     plan.note += fmt::format(", and a wave of the {}", of);
   };
-  // What people do in a day has more than one peak.
+  // Activity over a day has more than one peak.
   if (facts.has_time_of_day()) add_wave(1.0, 3, "time of day");
   const bool series = facts.has_time_of_day() || facts.each_day_later(reads);
   if (series && facts.days_spanned(reads) >= 4 * kDaysOfAWeek) add_wave(kDaysOfAWeek, 1, "week");
@@ -87,7 +87,7 @@ ColumnPlan number_plan(const std::string& name, const ColumnFacts& facts,
   return plan;
 }
 
-// Columns for all texts, as many times as there are that few share one.
+// Proposes so many buckets that few texts share one.
 std::string hash_proposal(const std::string& name, const ColumnFacts& facts) {
   constexpr std::size_t kRoom = 16, kFew = 4'096, kMany = 262'144;
   const std::size_t buckets =
@@ -103,7 +103,7 @@ ColumnPlan category_plan(const std::string& name, const ColumnFacts& facts,
   FeatureRule& rule = plan.rules.emplace_back(
       rule_of(name, FeatureRule::Kind::kCategory, facts, choices, FeatureRule::Missing::kColumn));
   plan.reads_as = "category";
-  // The one text there is has a column, so that cells without it need none.
+  // The only text has a column, so that empty cells need none.
   if (facts.constant() && rule.missing == FeatureRule::Missing::kColumn)
     rule.missing = FeatureRule::Missing::kZero;
   const std::size_t different = facts.different_texts();
@@ -120,7 +120,7 @@ ColumnPlan category_plan(const std::string& name, const ColumnFacts& facts,
   return plan;
 }
 
-// The order of dates, where the cells are dates.
+// The order of dates if the cells are dates.
 std::optional<Reads> date_order(const std::string& name, const ColumnFacts& facts,
                                 const ColumnChoices& choices, const std::string& path) {
   const std::uint64_t cells = facts.cells();

@@ -1,4 +1,4 @@
-// The rules of a schema that follow from what the cells of a column are.
+// The rules of a schema for a column, from facts about its cells.
 #ifndef WINDHOVER_TOOLS_DATA_INSPECT_COLUMN_H_
 #define WINDHOVER_TOOLS_DATA_INSPECT_COLUMN_H_
 
@@ -16,14 +16,14 @@ namespace windhover {
 struct ColumnChoices {
   char decimal = '.';
   std::optional<Reads> dates;  // day or month first, where a date may be either
-  bool category = false;       // as the user says
-  bool spline = false;         // likewise
+  bool category = false;       // the user says so
+  bool spline = false;         // the user says so
   bool leave_out = false;
   bool skip_missing = false;
   std::uint32_t most_categories = 50;
 };
 
-// What becomes of a column. No rules: it is left out.
+// The result for a column; without rules it is left out.
 struct ColumnPlan {
   std::vector<FeatureRule> rules;
   std::string reads_as;  // "number", "date", "left out", ...
@@ -35,13 +35,13 @@ struct ColumnPlan {
 ColumnPlan plan_column(const std::string& name, const ColumnFacts& facts,
                        const ColumnChoices& choices, const std::string& path);
 
-// Refuses a column most of whose cells, and not all, are numbers with a currency or percent sign or
-// thousands separators. `as_categories` is what to type to have them as categories.
+// UserError for a column where most cells, but not all, are numbers with a currency or percent sign
+// or thousands separators. `as_categories`: what to type to take them as categories.
 void check_adorned(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories);
 
-// Does the same for a column nearly all of whose cells, and not all, are numbers. REQUIRES:
-// check_adorned() has let it pass.
+// The same for a column where nearly all cells, but not all, are numbers. REQUIRES: check_adorned()
+// passed.
 void check_numbers(const std::string& name, const ColumnFacts& facts, char decimal,
                    const std::string& path, std::string_view as_categories);
 

@@ -1,4 +1,4 @@
-// What an inspection says of the columns it has looked at, a sentence each.
+// The notes of an inspection on columns, a sentence each.
 #ifndef WINDHOVER_TOOLS_DATA_INSPECT_NOTES_H_
 #define WINDHOVER_TOOLS_DATA_INSPECT_NOTES_H_
 
@@ -9,16 +9,16 @@
 
 namespace windhover {
 
-// `hint`: what else it may be; may be empty. `texts`, in the order of the rows.
+// `hint`: what else the target may be; may be empty. `texts` are in the order of the rows.
 std::string target_note(const SchemaParts& parts, const std::string& hint, const ColumnFacts& facts,
                         const TargetTexts& texts);
-// What becomes of a feature's empty cells by its rule.
+// How a feature's rule treats empty cells.
 std::string missing_note(const ColumnFacts& facts, const FeatureRule& rule);
-// Says that most texts of a column are numbers, and how to go on; empty where they are not.
+// That most texts of a column are numbers, and how to go on; empty where they are not.
 std::string mostly_numbers_note(const ColumnFacts& facts, char decimal);
-// What numbers may stand for that are no amounts, and what to type then; empty of others.
+// What numbers that are not amounts may be, and what to type then; empty otherwise.
 std::string oddities_note(const std::string& name, const ColumnFacts& facts);
-// Says that a number perhaps stands for a missing one, and how to go on; empty where none does.
+// That a number may stand for a missing value, and how to go on; empty otherwise.
 std::string placeholder_note(const ColumnFacts& facts);
 std::string offset_note(const SchemaParts& parts, const ColumnFacts& facts);
 std::string trials_note(const ColumnFacts& facts);

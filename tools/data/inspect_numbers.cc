@@ -12,7 +12,7 @@
 namespace windhover {
 namespace {
 
-// An amount with a sign that is no UTF-8 is no number, and its column would be taken for texts.
+// An amount whose sign is not UTF-8 is not a number, and its column would be taken for texts.
 void check_amount_encoding(const std::string& path, const ColumnFacts::Cell& cell) {
   std::string ascii = cell.text;
   std::erase_if(ascii, [](char c) { return (c & '\x80') != 0; });
@@ -33,7 +33,7 @@ NumberForm number_form_of(std::span<const std::string> names, std::span<const Co
     });
   };
   if (decimal) return {*decimal, only_with_thousands(*decimal)};
-  // The first column of numbers that tells the sign; names.size() where none does.
+  // The first column of numbers that needs the sign; names.size() if none does.
   const auto told_by = [&](char sign) {
     const auto found = std::ranges::find_if(columns, [sign](const ColumnFacts& column) {
       return column.all_written(sign) && column.tells(sign);

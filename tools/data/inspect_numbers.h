@@ -1,4 +1,4 @@
-// How the numbers of a file are written, found out from its cells.
+// The form of the numbers of a file, from its cells.
 #ifndef WINDHOVER_TOOLS_DATA_INSPECT_NUMBERS_H_
 #define WINDHOVER_TOOLS_DATA_INSPECT_NUMBERS_H_
 
@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// One form for the whole file. Thousands where a column is numbers only so; the decimal sign that
-// some cell of a column of numbers can have alone, unless `decimal` says it. The columns' facts are
-// those of no thousands. UserError, and what to type: columns tell different signs, or a cell has
-// two meanings and none of its column tells which.
+// One form for the whole file. Thousands separators are allowed if some column consists of numbers
+// only with them. The decimal sign is `decimal`, or the only one that fits some cell of a column of
+// numbers. `columns` are facts without thousands separators. UserError, with what to type, when
+// columns need different signs, or when a cell has two meanings and its column does not decide.
 NumberForm number_form_of(std::span<const std::string> names, std::span<const ColumnFacts> columns,
                           std::optional<char> decimal, const std::string& path);
 

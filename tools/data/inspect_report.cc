@@ -1,4 +1,4 @@
-// What has been found out about a file, for programs and for people.
+// The report of an inspection, for programs and for people.
 #include <fmt/format.h>
 
 #include <algorithm>

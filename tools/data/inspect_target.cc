@@ -24,9 +24,9 @@ bool may_be_counts(const ColumnFacts& column) {
          (column.greatest() <= kSmall || column.least() < kNextToNone);
 }
 
-// Log-normal where that is clear: by a tenth of a nat a number or more (log-normal numbers of a
-// skewness of 1.2 come to that, of 0.8 to half as much, and any that scatter evenly to less than
-// nothing), and ten nats in all: e^10 to 1.
+// Suggests log-normal where it is clearly better: by at least a tenth of a nat per number, and by
+// ten nats in all, e^10 to 1. Log-normal numbers with a skewness of 1.2 reach a tenth, those of 0.8
+// half of it; numbers that scatter evenly stay below 0.
 std::string number_hint(const ColumnFacts& column, bool many, bool with_log_normal) {
   constexpr double kClearGain = 0.1;
   constexpr double kEvidence = 10;
@@ -48,7 +48,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
   const ColumnFacts& column = facts.column;
   const TargetTexts& texts = facts.texts;
   const ModelEntry* model = options.model.empty() ? nullptr : find_model(options.model);
-  // What an exposure is for.
+  // An exposure is for counts.
   const bool exposure = options.offset && options.offset->exposure;
   if (exposure && !model) model = find_model("negative-binomial");
   if (options.trials && !model) model = find_model("binomial");
@@ -69,7 +69,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
   if (!numbers && texts.too_many()) {
     for (const std::string& text : texts.sorted()) check_encoding(path, text);
   }
-  // Two amounts of money, or percentages, are not two categories unless the user says so.
+  // Two amounts of money or percentages are not categories unless the user says so.
   const bool two = !texts.too_many() && different == 2 && (column.adorned() == 0 || !numbers);
   const std::string how_many =
       texts.too_many() ? fmt::format("more than {}", kMaxClasses) : fmt::to_string(different);

@@ -9,8 +9,8 @@ namespace windhover {
 
 using Eigen::Index;
 
-// B d = D h: the first derivatives of neighbouring pieces agree at each inner knot. All in units of
-// the way from the first knot to the last.
+// B d = D h: first derivatives of neighbouring pieces agree at each inner knot. Distances are in
+// units of that from the first knot to the last.
 NaturalSpline::NaturalSpline(std::span<const double> knots)
     : first_(knots.front()),
       span_(knots.back() - knots.front()),
@@ -40,7 +40,8 @@ void NaturalSpline::weights(double value, std::span<double> out) const {
   const auto place = static_cast<std::size_t>(above - knots_.begin());
   const std::size_t j = std::clamp<std::size_t>(place, 1, last) - 1;
   const double width = knots_[j + 1] - knots_[j];
-  // Beyond the ends the line that the curve ends in; between knots the cubic of Wood's table 5.1.
+  // Beyond the ends the curve continues as a line; between knots it is the cubic of Wood's table
+  // 5.1.
   const double inside = std::clamp(x, knots_.front(), knots_.back());
   const double down = knots_[j + 1] - inside, up = inside - knots_[j];
   const double beyond = x - inside;

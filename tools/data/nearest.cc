@@ -22,7 +22,7 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-// How many insertions, deletions, replacements and swaps of neighbours lead from one to the other
+// The number of insertions, deletions, replacements and swaps of neighbours from one to the other
 // (optimal string alignment).
 std::size_t slips_between(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));

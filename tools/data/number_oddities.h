@@ -12,21 +12,21 @@
 
 namespace windhover {
 
-// Signs that numbers of a column are none to reckon with, collected cell by cell.
+// Signs that the numbers of a column are not quantities, collected cell by cell.
 class NumberOddities {
  public:
   void add(double value, std::string_view text);
 
-  // Some begin with 0, as postal codes do: whole ones alone.
+  // Some begin with 0, as postal codes do.
   bool has_leading_zeros() const { return leading_zeros_; }
-  // All are as long, and not short: as the numbers of customers or orders are.
+  // All have the same length of at least kLong, as customer or order numbers have.
   bool has_length_of_identifiers() const { return !lengths_differ_ && length_ >= kLong; }
 
-  // One of the numbers that people write where there is none, -999 or 99999, which is there more
-  // than once and as far from the others as these are from each other, and farther.
+  // A number commonly written for a missing value, -999 or 99999, that occurs more than once and is
+  // farther from the others than their range.
   struct Placeholder {
-    std::vector<std::string> texts;  // the spellings that there are, kMostTexts at most
-    std::uint64_t count = 0;         // cells that have it
+    std::vector<std::string> texts;  // its spellings, at most kMostTexts
+    std::uint64_t count = 0;         // cells with it
   };
   std::optional<Placeholder> placeholder() const;
 

@@ -168,7 +168,7 @@ bool RowEncoder::encode_target(const Table& table, EncodedRow& row) const {
   return false;
 }
 
-// An observation may have 0 trials: then y is 0 too, and the row says nothing.
+// An observation may have 0 trials and y = 0. Such a row says nothing and is skipped.
 bool RowEncoder::encode_trials(const Table& table, EncodedRow& row) const {
   const std::string_view text = table.text(*trials_column_);
   const std::optional<double> trials = schema_.trials_of(text);

@@ -14,8 +14,8 @@
 namespace windhover {
 namespace {
 
-// The number that the characters under `letter` form; nothing when one is no digit or none is
-// there.
+// The number in `text` at the places of `letter` in `format`; nothing unless all of them are
+// digits.
 std::optional<double> digits_under(char letter, std::string_view format, std::string_view text) {
   std::optional<double> value;
   for (std::size_t i = 0; i < format.size(); ++i) {

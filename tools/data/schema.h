@@ -1,8 +1,8 @@
 // How a record of named fields becomes the features and the target of a model: a small TOML file,
-// used alike for the rows of a file and for a question asked by name. Its keys: schema.md.
+// used for rows of a file and for questions by name alike. Its keys: schema.md.
 //
-// A draft may leave out categories (and say most = 100 of them), shift and scale, and the
-// categories of the target: `windhover schema FILE` fills them in.
+// A draft may leave out categories (and give most = 100 of them), shift and scale, a spline's
+// knots, and the categories of the target: `windhover schema FILE` fills them in.
 #ifndef WINDHOVER_TOOLS_DATA_SCHEMA_H_
 #define WINDHOVER_TOOLS_DATA_SCHEMA_H_
 
@@ -34,7 +34,7 @@ struct DerivedField {
 
 struct FeatureRule {
   enum class Kind : std::uint8_t { kNumber, kHarmonic, kSpline, kCategory, kHash, kInteraction };
-  std::string field;  // for a hash or an interaction as displayed: "origin x carrier"
+  std::string field;  // of a hash or interaction for display: "origin x carrier"
   Kind kind = Kind::kNumber;
   Reads reads = Reads::kNumber;        // number, harmonic, spline: how the text becomes a number
   std::optional<double> shift, scale;  // number
@@ -45,18 +45,18 @@ struct FeatureRule {
   std::vector<std::string> categories;  // category; empty in a draft: all
   enum class Other : std::uint8_t { kRefuse, kColumn, kZero };
   Other other = Other::kRefuse;
-  // Category of a draft: only so many of the most frequent; 0: all. Spline of a draft: as many
-  // knots, at most. Hash: words of a row at most.
+  // Category of a draft: keeps only this many of the most frequent; 0: all. Spline of a draft: at
+  // most as many knots. Hash: at most as many words of a row.
   std::uint32_t most = 0;
-  // Hash: the fields, crossed where they are several. Interaction: the fields of features before
-  // it, whose columns are multiplied.
+  // Hash: the fields, crossed if there are several. Interaction: the fields of earlier features,
+  // whose columns are multiplied.
   std::vector<std::string> fields;
   std::uint32_t buckets = 0;  // its columns
-  bool words = false;         // each word of the text has a 1, not the text as a whole
-  // What a row without a value gets. kRow: what the schema says of rows. kColumn and kZero: a
-  // number counts as `shift`, the other kinds as all 0, and with kColumn one more column is 1.
-  // kUnsaid: as kRow, but for a category, which is then taken as any other that is not listed, and
-  // a hash, whose empty text is a text like others. A crossing lacks a value where a field does.
+  bool words = false;         // each word of the text has a 1, not the whole text
+  // The treatment of a row without a value. kRow: as the schema says for rows. kColumn and kZero: a
+  // number counts as `shift`, other kinds as all 0; with kColumn one more column is 1. kUnsaid: as
+  // kRow, except that a category is then treated like any unlisted one, and the empty text of a
+  // hash is a text like others. A crossing has no value if one of its fields has none.
   enum class Missing : std::uint8_t { kUnsaid, kRow, kColumn, kZero };
   Missing missing = Missing::kUnsaid;
   bool stands_for_missing() const {
@@ -64,42 +64,42 @@ struct FeatureRule {
   }
 };
 
-// Columns for the values of a rule, without the one for missing ones.
+// The columns for the values of a rule, without the one for missing values.
 std::size_t value_columns(const std::vector<FeatureRule>& rules, std::size_t rule);
-// All of its columns.
+// All columns of a rule.
 std::size_t all_columns(const std::vector<FeatureRule>& rules, std::size_t rule);
-// Whether two interactions are of the same fields, in whichever order.
+// Whether two interactions have the same fields, in any order.
 bool same_fields(const FeatureRule& a, const FeatureRule& b);
-// The rules whose columns an interaction multiplies, by field: those of the fields before it.
+// The rules whose columns an interaction multiplies, a list for each of its fields.
 std::vector<std::vector<std::size_t>> factors_of(const std::vector<FeatureRule>& rules,
                                                  std::size_t interaction);
 
-// The field that says a row's offset, or its exposure: then the offset is the logarithm.
+// The field of a row's offset, or of its exposure, whose logarithm is the offset.
 struct OffsetRule {
   std::string field;
   bool exposure = false;
 };
 
-// What a schema says, as its file says it.
+// The contents of a schema's file.
 struct SchemaParts {
   std::string path;  // named in errors
   std::string target;
   TargetRule target_rule;
   std::optional<OffsetRule> offset;
-  std::optional<std::string> weight;  // the field that says a row's weight
+  std::optional<std::string> weight;  // the field of a row's weight
   TableOptions table;
   NumberForm numbers;
   MissingPolicy missing = MissingPolicy::kRefuse;
-  std::vector<std::string> missing_texts;  // beside those of is_missing_text()
+  std::vector<std::string> missing_texts;  // besides those of is_missing_text()
   bool sparse = false;
   std::vector<DerivedField> derived;
   std::vector<FeatureRule> rules;
 };
 
-// One encoded record. Dense: `values` holds every feature. Sparse: `values` holds those that are
-// not 0 and `indices` their places, increasing.
 inline constexpr const char* kTrialsExpected = "a number of trials, a whole one of 1 to 1e9,";
 
+// One encoded record. Dense: `values` holds every feature. Sparse: `values` holds those that are
+// not 0 and `indices` their columns, increasing.
 struct EncodedRow {
   std::vector<double> values;
   std::vector<std::uint32_t> indices;
@@ -107,22 +107,21 @@ struct EncodedRow {
   double offset = 0;  // also of a question that does not give its field
   double weight = 1;  // questions always have 1
   double trials = 1;  // also of a question that does not give its field
-  // Fields of a question, each with its category that is not listed and so taken as any other.
+  // Fields of a question with an unlisted category, and that category.
   std::vector<std::pair<std::string, std::string>> unlisted;
-  // Hashed features: what has a bucket, each time it is there, and by rule the number of words
-  // beyond the most that a row may have.
+  // Hashed features: every text that has a bucket, as often as it occurs; and by rule the number of
+  // words beyond the most that a row may have.
   std::vector<HashedText> hashed;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> words_left_out;
   // Why a row was skipped.
   struct Skipped {
     std::string why;     // with file, line and column
-    bool empty = false;  // the cell says that there is no value; else it cannot be read
+    bool empty = false;  // no value, or the row has weight 0 or 0 trials; else unreadable
   };
   Skipped skipped;
 };
 
-// Immutable once read. All errors are UserError, naming the file, the key or field, and what is
-// allowed.
+// Immutable. All errors are UserError with the file, the key or field, and what is allowed.
 class Schema {
  public:
   static Schema from_file(const std::string& path);
@@ -152,30 +151,30 @@ class Schema {
   std::string target_description() const;
 
   const std::vector<FeatureRule>& rules() const { return parts_.rules; }
-  // The place of the first column of a rule among the features.
+  // The index of a rule's first column among the features.
   std::size_t first_column(std::size_t rule) const { return first_columns_[rule]; }
-  std::size_t rule_of(std::size_t column) const;  // that the column is of
+  std::size_t rule_of(std::size_t column) const;  // whose column it is
 
-  // What NaN stands for in each column of a dense row, by `missing` of the features. Empty: in
-  // none, or rows are sparse.
+  // The meaning of NaN in each column of a dense row, from `missing` of the features. Empty if NaN
+  // occurs in no column or rows are sparse.
   std::vector<MissingFeature> missing_features() const;
 
-  // Everything that gives a feature its meaning, in one canonical text, and 64 bits of it.
+  // The meaning of every feature as one canonical text, and a hash of it.
   std::string description() const;
   std::uint64_t fingerprint() const;
-  // The schema as TOML again; from_text() reads it.
+  // The schema as TOML, which from_text() reads.
   std::string to_toml() const;
 
-  // A question: fields by name, derived ones by their own name or through what they come from.
-  // Every feature must be given, an offset, exposure or trials need not, and a weight says nothing;
-  // fields the schema does not know are refused.
+  // Encodes a question. A derived field may be given by its own name or by the field that it comes
+  // from. Every feature must be given; an offset, exposure or trials need not be, and a weight is
+  // ignored. Fields that the schema does not know are refused.
   EncodedRow encode(const std::map<std::string, std::string>& fields) const;
 
-  // The text says that there is no value.
+  // Whether the text means that there is no value.
   bool is_missing(std::string_view text) const;
 
   // The schema with every gap of a draft filled from the file, which is read twice. Means and
-  // standard deviations are of the cells that hold a number.
+  // standard deviations are over the cells that hold a number.
   Schema collected_from(const std::string& data_path) const;
 
  private:
@@ -187,91 +186,93 @@ class Schema {
   const DerivedField* derived_field(std::string_view name) const;
   void append(std::size_t column, double value, EncodedRow& row) const;
   void append_missing(std::size_t rule, EncodedRow& row, bool scaled) const;
-  // The fields' texts are in `texts`, in the rule's order.
+  // `texts` are those of the rule's fields in their order.
   Cell encode_hash(std::size_t rule, const std::vector<std::string_view>& texts,
                    EncodedRow& row) const;
   void append_words(std::size_t rule, HashedKey& key, std::string_view text, EncodedRow& row) const;
   std::uint32_t bucket_column(std::size_t rule, std::uint64_t hash, EncodedRow& row) const;
   // Appends numbers, harmonics and splines.
   void append_number(std::size_t rule, double value, EncodedRow& row, bool scaled) const;
-  // Products of what the row has in the columns of rules before it, each scaled whatever `scaled`
-  // says of the row.
+  // Products of the row's values in the columns of earlier rules, each scaled whether or not
+  // `scaled` holds.
   void append_interaction(std::size_t rule, EncodedRow& row, bool scaled) const;
-  using Products = std::vector<std::pair<std::size_t, double>>;  // place and value
+  using Products = std::vector<std::pair<std::size_t, double>>;  // index and value
   Products factor_values(const std::vector<std::size_t>& factor, const EncodedRow& row,
                          bool scaled) const;
   // False when the category is not listed and there is no column for others.
   bool append_category(std::size_t rule, std::string_view text, EncodedRow& row) const;
-  // What a cell makes of a row, but for what it is derived from.
+  // Encodes a cell, which is not that of a derived field's source.
   Cell encode_cell(std::size_t rule, std::string_view text, EncodedRow& row, bool scaled) const;
-  // A field of a question: its text, and its number where it is derived.
+  // A field of a question: its text, and its number if it is derived.
   struct Given {
     std::string text;
     std::optional<double> derived;
   };
   // REQUIRES: check_fields().
   Given given_in(const std::map<std::string, std::string>& fields, const std::string& field) const;
-  // UserError: there is one that the schema does not know, or there are some that it lacks.
+  // UserError for a field that the schema does not know, and for missing ones.
   void check_fields(const std::map<std::string, std::string>& fields) const;
-  // The number of a derived field that is given by its own name: 06 is 6.
+  // The number of a derived field given by its own name: 06 is 6.
   std::optional<double> own_number(std::string_view text) const {
     return read_cell(text, Reads::kNumber, parts_.numbers);
   }
-  // A column whose value is larger than that, or has overflowed; nothing: none. NaN would be taken
-  // for a value that is missing.
+  // The first column whose value exceeds `largest` or has overflowed; nothing if there is none. NaN
+  // would mean that the value is missing.
   std::optional<std::size_t> overflown(const EncodedRow& row, double largest) const;
-  // Nothing: the text of the offset's field is no number, or no exposure. REQUIRES: has_offset().
+  // Nothing when the text is not a number, or not an exposure. REQUIRES: has_offset().
   std::optional<double> offset_of(std::string_view text) const;
   const char* offset_text() const;  // what is expected there
-  // Nothing: the text is no weight that a model takes. 0: the row counts for nothing.
+  // Nothing when no model takes the text as a weight. With 0 the row does not count.
   std::optional<double> weight_of(std::string_view text) const;
-  // Nothing: the text is no number of trials. 0: the row says nothing.
+  // Nothing when the text is not a number of trials. With 0 the row says nothing.
   std::optional<double> trials_of(std::string_view text) const;
-  // False for a category that is taken as any other.
+  // False for a category that is treated as any unlisted one.
   bool lists(std::size_t rule, std::string_view text) const;
-  // Why encode_cell() did not encode it.
+  // Why encode_cell() refused the text.
   std::string refusal(std::size_t rule, Cell cell, std::string_view text) const;
   void require_complete() const;
 
   SchemaParts parts_;
   std::uint32_t features_ = 0;
   std::vector<std::size_t> first_columns_;
-  // These two have an entry for each rule.
+  // Both have an entry per rule.
   std::vector<std::map<std::string, std::uint32_t, std::less<>>> category_index_;
   std::vector<std::optional<NaturalSpline>> splines_;
 };
 
-// What the rows of a file are for. A question needs neither target, offset, trials nor weight, and
-// a derived field may stand in it under its own name.
+// The purpose of a file's rows. A question needs no target, offset, trials or weight, and may have
+// a derived field under its own name.
 enum class RowUse : std::uint8_t { kObservation, kQuestion };
 
-// Encodes the rows of one file. The table's columns are looked up once.
+// Encodes the rows of one file. Looks the table's columns up once.
 class RowEncoder {
  public:
-  // Without `scaled`, numbers enter as they stand, not shifted and scaled.
+  // Without `scaled`, numbers are neither shifted nor scaled.
   RowEncoder(const Schema& schema, const Table& table, RowUse use = RowUse::kObservation,
              bool scaled = true);
 
-  // False when a value is missing, or a category not listed, and such rows are skipped, which those
-  // of questions never are: `row.skipped` then says why. RowError otherwise, and always for a
-  // target outside of the categories listed.
+  // False when the row is skipped; `row.skipped` then says why. Observations with the weight 0 or 0
+  // trials are always skipped; those with a missing, unreadable, unlisted or too large value only
+  // if the schema says so, otherwise RowError. RowError always for a target outside the listed
+  // categories, for a text that is no number of trials, for a target above its trials, and for
+  // questions.
   bool encode(const Table& table, EncodedRow& row) const;
 
  private:
   struct Source {
     std::size_t column;
     const DerivedField* derived;  // null: the cell itself
-    bool own_name;                // the cell is a derived field's, under its own name
+    bool own_name;                // the cell holds a derived field under its own name
   };
-  // False, or RowError where rows are not skipped.
+  // False when the row is skipped, otherwise RowError.
   bool encode_weight(const Table& table, EncodedRow& row) const;
   bool encode_trials(const Table& table, EncodedRow& row) const;
   bool encode_target(const Table& table, EncodedRow& row) const;
   bool skip(const Table& table, std::size_t column, EncodedRow& row, const std::string& why) const;
-  // Skips a row that has a feature larger than any row may have.
+  // Skips a row with a feature larger than a row may have.
   bool skip_too_large(const Table& table, std::size_t feature, double largest,
                       EncodedRow& row) const;
-  // A rule of several fields, or of one.
+  // Encodes a hash, of one field or several.
   bool encode_hash(const Table& table, std::size_t rule, EncodedRow& row) const;
 
   const Schema& schema_;
@@ -279,18 +280,18 @@ class RowEncoder {
   bool skips_;
   std::optional<std::size_t> target_column_;  // nothing: a question
   std::optional<std::size_t> offset_column_;  // nothing: there is none
-  std::optional<std::size_t> weight_column_;  // likewise, or a question
+  std::optional<std::size_t> weight_column_;  // nothing: there is none, or a question
   std::optional<std::size_t> trials_column_;  // nothing: there is none
   std::vector<std::vector<Source>> sources_;  // for each rule one, for a hash one a field
 };
 
-// The number as the categories of a derived field are written.
+// A number as the categories of a derived field are written.
 std::string number_text(double value);
 
-// The letter that stands for a part in a format.
+// The letter of a part in a format.
 char format_letter(DerivedField::Part part);
 
-// The part that `field` picks from a date, as a number; nothing when the text does not fit.
+// The part of a date that `field` takes, as a number; nothing when the text does not fit.
 std::optional<double> derive(const DerivedField& field, std::string_view text);
 
 }  // namespace windhover

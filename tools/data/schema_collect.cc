@@ -1,4 +1,4 @@
-// Filling in a draft schema from a file.
+// Fills in a draft schema from a file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace windhover {
 namespace {
 
-// A sample of as many numbers as fit, each as probable as any other (Vitter's algorithm R): their
-// quantiles are within 0.6 % of those of all numbers.
+// A sample of at most kMost numbers, each equally probable (Vitter's algorithm R). Its quantiles
+// lie within 0.6 % of all numbers from theirs.
 class SampleOfNumbers {
  public:
   void add(double value) {
@@ -27,8 +27,8 @@ class SampleOfNumbers {
     const std::uint64_t place = std::uniform_int_distribution<std::uint64_t>(0, seen_ - 1)(random_);
     if (place < kMost) kept_[place] = value;
   }
-  // Numbers that split them into equal parts, a twentieth left beyond either end. Where too many
-  // are the same, or nearly, those that differ are split.
+  // Knots that split the numbers into equal parts, a twentieth of them beyond either end. Where too
+  // many numbers are nearly equal, the different ones are split.
   std::vector<double> knots(std::uint32_t most) {
     if (kept_.empty()) return {};
     std::ranges::sort(kept_);
@@ -48,7 +48,7 @@ class SampleOfNumbers {
     }
     return found;
   }
-  // Numbers that are no nearer to the one before than a thousandth of the whole way.
+  // Leaves out numbers closer to the one before than a thousandth of the range.
   static std::vector<double> apart(const std::vector<double>& sorted) {
     constexpr double kNear = 1e-3;
     const double least = kNear * (sorted.back() - sorted.front());
@@ -66,12 +66,12 @@ class SampleOfNumbers {
   std::mt19937_64 random_{1};
 };
 
-// What the passes find out about one rule.
+// What the passes collect for one rule.
 struct Seen {
   double count = 0;
   double sum = 0;
   double mean = 0;
-  double squares = 0;  // of the distances from the mean
+  double squares = 0;  // sum of squared distances from the mean
   std::map<std::string, std::uint64_t, std::less<>> categories;
   SampleOfNumbers numbers;  // for a spline
 
@@ -85,7 +85,8 @@ struct Seen {
   }
 };
 
-// The most frequent ones, in alphabetic order, so that the result does not depend on counts alone.
+// The `most` most frequent categories (0: all), in alphabetic order. Among equally frequent ones
+// the first in the alphabet are taken.
 std::vector<std::string> chosen(const Seen& seen, std::uint32_t most) {
   std::vector<std::pair<std::string, std::uint64_t>> all(seen.categories.begin(),
                                                          seen.categories.end());
@@ -149,7 +150,7 @@ Schema Schema::collected_from(const std::string& data_path) const {
           if (counts) seen[r].add(text);
           continue;
         }
-        if (is_missing(text)) continue;  // -999, which would be a number
+        if (is_missing(text)) continue;  // also texts such as -999, which would be numbers
         const auto value = sources[r].derived != nullptr
                                ? derive(*sources[r].derived, text)
                                : read_cell(text, rule.reads, parts_.numbers);

@@ -1,4 +1,4 @@
-// Which columns a schema has, and what they are called.
+// The columns of a schema and their names.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -55,7 +55,7 @@ std::size_t value_columns(const std::vector<FeatureRule>& rules, std::size_t rul
     case Kind::kInteraction: {
       std::size_t product = 1;
       for (const auto& factor : factors_of(rules, rule)) {
-        // More than are allowed stay more, and no product overflows.
+        // The bounds keep products beyond kMostColumns above it, without overflow.
         product = std::min(product, 2 * std::size_t{kMostColumns}) *
                   std::min(value_columns(rules, factor), 2 * std::size_t{kMostColumns});
       }
@@ -145,7 +145,7 @@ std::vector<std::string> Schema::feature_names() const {
   return names;
 }
 
-// Which columns may be NaN. In a product NaN stands for 0 where one of its factors may be missing.
+// Columns that may be NaN. In a product NaN stands for 0 where one of the factors may be missing.
 std::vector<MissingFeature> Schema::missing_features() const {
   const std::vector<FeatureRule>& rules = parts_.rules;
   std::vector<MissingFeature> features(features_);

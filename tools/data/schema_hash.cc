@@ -1,4 +1,4 @@
-// Hashed features: texts of a question or of a row of a file to buckets.
+// Hashed features: from the texts of a question or a row to buckets.
 #include <fmt/format.h>
 
 #include <algorithm>

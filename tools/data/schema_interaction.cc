@@ -8,11 +8,12 @@
 
 namespace windhover {
 
-// What a row has in the columns of one factor: places among them, and values that are not 0.
+// The values of a row in the columns of one factor that are not 0, with their places among these
+// columns.
 Schema::Products Schema::factor_values(const std::vector<std::size_t>& factor,
                                        const EncodedRow& row, bool scaled) const {
   Products found;
-  std::size_t before = 0;  // columns of the factor
+  std::size_t before = 0;  // columns of the factor so far
   for (const std::size_t r : factor) {
     const FeatureRule& rule = parts_.rules[r];
     const std::size_t first = first_columns_[r], count = value_columns(parts_.rules, r);

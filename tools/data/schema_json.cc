@@ -62,7 +62,7 @@ ordered_json feature(const Schema& schema, std::size_t place) {
   const bool hash = rule.kind == FeatureRule::Kind::kHash;
   const bool always = !hash && rule.kind != FeatureRule::Kind::kInteraction;
   if (always || rule.missing != FeatureRule::Missing::kUnsaid) json["missing"] = missing_word(rule);
-  if (hash) {  // its columns are too many to be named
+  if (hash) {  // too many columns to name
     json["kind"] = "hash";
     json["fields"] = rule.fields;
     json["first_column"] = first;
@@ -104,7 +104,7 @@ ordered_json feature(const Schema& schema, std::size_t place) {
   return json;
 }
 
-// How the schema's files are written, where that is not as usual.
+// The form of the schema's files, where it is not the usual one.
 ordered_json file_form(const SchemaParts& parts) {
   ordered_json json = ordered_json::object();
   if (parts.table.separator != ',') json["separator"] = std::string(1, parts.table.separator);

@@ -1,4 +1,4 @@
-// A schema for those who ask over HTTP: what the columns are called and how a field becomes them.
+// A schema for clients over HTTP: the names of the columns and how a field becomes them.
 #ifndef WINDHOVER_TOOLS_DATA_SCHEMA_JSON_H_
 #define WINDHOVER_TOOLS_DATA_SCHEMA_JSON_H_
 
@@ -8,8 +8,9 @@
 
 namespace windhover {
 
-// The message Schema of io/http/openapi.json, ended by a line break. Nothing of the file's path,
-// form or rows. What is no UTF-8 becomes U+FFFD. REQUIRES: it is no draft.
+// The message Schema of io/http/openapi.json, with a line break at the end. It says nothing of the
+// file's path, form or rows. Bytes that are not UTF-8 become U+FFFD. REQUIRES: the schema is not a
+// draft.
 std::string to_json_text(const Schema& schema);
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// What the keys of a schema may say, by name: for reading and for writing.
+// Names of the values of a schema's keys, for reading and writing.
 #ifndef WINDHOVER_TOOLS_DATA_SCHEMA_NAMES_H_
 #define WINDHOVER_TOOLS_DATA_SCHEMA_NAMES_H_
 

@@ -1,4 +1,4 @@
-// A question by name: fields to a row.
+// From a question by field names to a row.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// The schema as TOML is read.
+// Reads a schema from TOML.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
@@ -42,7 +42,7 @@ DerivedField read_derived(std::string name, Keys keys) {
   return field;
 }
 
-// What a draft's target will be is not known yet.
+// The kind of a draft's target is not known yet.
 void read_model(Keys& keys, TargetRule& rule, const std::string& target, const std::string& path) {
   const auto name = keys.text("model");
   if (!name) return;
@@ -53,7 +53,7 @@ void read_model(Keys& keys, TargetRule& rule, const std::string& target, const s
   rule.model = entry->name;
 }
 
-// The kind follows from what the categories are said to be, or is said and agrees with them.
+// The kind follows from the keys of the categories, or is given and must agree with them.
 TargetRule read_target(Keys& keys) {
   using Kind = TargetRule::Kind;
   TargetRule rule;

@@ -9,7 +9,7 @@
 
 namespace windhover {
 
-// `before`: the rules above it, which an interaction may multiply. UserError: what is wrong.
+// `before`: the rules above it, which an interaction may multiply. UserError says what is wrong.
 FeatureRule read_rule(Keys keys, const std::vector<FeatureRule>& before);
 
 }  // namespace windhover

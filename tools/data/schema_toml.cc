@@ -1,4 +1,4 @@
-// The schema as TOML is written, and its canonical description.
+// Writes a schema as TOML, and its canonical description.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -170,7 +170,7 @@ std::string Schema::description() const {
   return out;
 }
 
-// FNV-1a. 0 is kept free: it means "not stated" in the protocol.
+// FNV-1a. 0 is reserved: the protocol uses it for "not stated".
 std::uint64_t Schema::fingerprint() const {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : description()) {

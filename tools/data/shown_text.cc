@@ -8,7 +8,7 @@ std::string shown_text(std::string_view text) {
   std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {
     auto c = static_cast<unsigned char>(text[i]);
-    // U+0080 to U+009F, which terminals take for ESC and a letter.
+    // U+0080 to U+009F, which terminals take for ESC and a character.
     if (c == 0xC2 && i + 1 < text.size() && (text[i + 1] & '\xE0') == '\x80') {
       c = static_cast<unsigned char>(text[++i]);
     } else if (c >= 0x20 && c != 0x7F) {

@@ -7,11 +7,11 @@
 
 namespace windhover {
 
-// A text of a file as it stands in a table or a comment: on one line, its control characters as \n,
-// \t or \x1b, so that none of them reaches a terminal. O(size).
+// A text of a file for a table or a comment: on one line, with control characters as \n, \t or
+// \x1b, so that none reaches a terminal. O(size).
 std::string shown_text(std::string_view text);
 
-// Texts with commas between them, in quotes those that hold one.
+// The texts, separated by commas; a text with a comma or quote is quoted.
 std::string listed_texts(std::span<const std::string> texts);
 
 }  // namespace windhover

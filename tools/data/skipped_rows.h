@@ -14,10 +14,11 @@
 
 namespace windhover {
 
-// Counts them, and says the first ones: once, also of a file that is read again.
+// Counts them and reports the first ones, once, even if the file is read again.
 class SkippedRows {
  public:
-  // `say` gets a row's line, column and why; it may be empty.
+  // `say` gets line, column and reason of the first kListed rows, then once that more are only
+  // counted. It may be empty.
   explicit SkippedRows(std::function<void(const std::string&)> say) : say_(std::move(say)) {}
 
   void add(const EncodedRow::Skipped& row) {
@@ -27,11 +28,11 @@ class SkippedRows {
     said_ = total_;
     if (say_) say_(total_ <= kListed ? row.why : "more rows, which are only counted");
   }
-  // The file is read from its beginning again.
+  // The file will be read from its beginning again.
   void begin_again() { total_ = unreadable_ = 0; }
 
   std::uint64_t total() const { return total_; }
-  // How many of them have a cell that is not empty and cannot be read.
+  // Those with a cell that is not empty and cannot be read.
   std::uint64_t unreadable() const { return unreadable_; }
 
  private:
@@ -43,7 +44,7 @@ class SkippedRows {
   std::uint64_t said_ = 0;
 };
 
-// What a command ends with where rows were unreadable; `fate`: "were not sent".
+// The last sentence of a command where rows were unreadable. `fate`: "were not sent".
 inline std::string unreadable_text(std::uint64_t rows, std::string_view name,
                                    std::string_view fate) {
   return fmt::format(

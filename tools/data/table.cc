@@ -21,7 +21,7 @@ std::string shortened(std::string_view text) {
   return text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
 }
 
-// Names are what columns are asked for by.
+// A name that no column has yet, as columns are found by name.
 std::string unused_name(const std::vector<std::string>& names, const std::string& wanted) {
   std::string name = wanted;
   for (int number = 2; std::ranges::find(names, name) != names.end(); ++number) {
@@ -30,7 +30,8 @@ std::string unused_name(const std::vector<std::string>& names, const std::string
   return name;
 }
 
-// "1 3:0.5 7:1.2": a label, then places and values of what is not 0.
+// Whether a line has LIBSVM's form "1 3:0.5 7:1.2": a label, then columns and values that are not
+// 0.
 bool is_libsvm(std::string_view line) {
   std::size_t pairs = 0;
   for (std::size_t begin = 0; begin < line.size();) {

@@ -1,4 +1,4 @@
-// What the target of a schema is, what its texts mean, and which models are for it.
+// The target of a schema: its kind, the meaning of its texts, and the models for it.
 #ifndef WINDHOVER_TOOLS_DATA_TARGET_H_
 #define WINDHOVER_TOOLS_DATA_TARGET_H_
 
@@ -26,44 +26,43 @@ struct TargetRule {
   Kind kind = Kind::kUnstated;
   std::optional<double> positive_above;
   std::optional<std::string> positive;
-  std::optional<std::string> negative;  // nothing: whatever is not positive
+  std::optional<std::string> negative;  // nothing: all texts but `positive`
   std::vector<std::string> classes;
-  // For a number: where it lies and how it scatters, as far as known; with the model log-normal,
-  // those of its logarithm. Both or neither.
+  // For a number: its location and scale, as far as known; for the model log-normal those of its
+  // logarithm. Both or neither.
   std::optional<double> shift, scale;
   // For a count: the field with the number of trials.
   std::optional<std::string> trials;
-  // The model that the schema names, of the registry's own names; empty: what the kind asks for.
+  // The model that the schema names, as spelled in the registry; empty: the kind's default.
   std::string_view model;
 
-  // What is still to be filled in from a file.
+  // Whether categories remain to be filled in from a file.
   bool is_draft() const;
-  // Which model it means where nobody else names one.
+  // The model where nobody names one.
   std::string_view default_model() const;
   // Names of the answers: "no" and "yes", or the classes; none where texts have no names.
   std::vector<std::string> class_names() const;
-  // How many a categorical model needs; 0: not said.
+  // The number of classes of a categorical model; 0: unknown.
   std::uint32_t class_count() const;
-  // `text` is one of the categories by name.
+  // Whether `text` is a listed category.
   bool lists(std::string_view text) const;
-  // True where a text that is not listed is an error, never a row to skip.
+  // Whether an unlisted text is always an error and its row never skipped.
   bool lists_all() const;
-  // What is allowed, for a refusal: "one of bus, car, van".
+  // What is allowed, for an error: "one of bus, car, van".
   std::string allowed() const;
-  // The value; nothing when `text` is none that is allowed.
+  // The value; nothing when `text` is not allowed.
   std::optional<double> encode(std::string_view text, NumberForm form) const;
 };
 
-// The same text, or the same number: "1" is "1.0".
+// The same text or the same number: "1" equals "1.0".
 bool same_category(std::string_view a, std::string_view b);
 
-// UserError, naming the target, the model and what to type instead, when a model named by the user
-// is not for such a target. `field` and `path` are of the schema.
+// UserError, with the target, the model and what to type instead, when the user names a model that
+// does not take this target. `field` and `path` are the schema's.
 void check_model(const TargetRule& target, std::string_view model, std::string_view field,
                  std::string_view path);
 
-// The texts of a target in a file, up to so many different ones. Numbers that are equal count as
-// one.
+// The different texts of a target in a file, at most kMaxClasses. Equal numbers count as one text.
 class TargetTexts {
  public:
   void add(std::string_view text);
@@ -71,12 +70,12 @@ class TargetTexts {
   // Whether there are more than kMaxClasses.
   bool too_many() const { return too_many_; }
   std::uint64_t count() const { return count_; }
-  // Each of several comes in one stretch, and not just as often as there are texts.
+  // Each of several texts comes in one stretch, and there are at least kFewRows rows per text.
   bool one_after_the_other() const {
     return !too_many_ && texts_.size() > 1 && stretches_ == texts_.size() &&
            count_ >= kFewRows * texts_.size();
   }
-  // Numbers by value where all are, else in alphabetic order.
+  // Sorted by value where all are numbers, otherwise alphabetically.
   std::vector<std::string> sorted() const;
 
  private:
@@ -84,20 +83,20 @@ class TargetTexts {
 
   std::vector<std::string> texts_;
   std::uint64_t count_ = 0;
-  std::uint64_t stretches_ = 0;  // runs of equal texts
-  std::size_t last_ = 0;         // the place of the text before
+  std::uint64_t stretches_ = 0;  // stretches of equal texts
+  std::size_t last_ = 0;         // the index of the previous text
   bool too_many_ = false;
 };
 
-// Fills in what is_draft() says is missing, and which text is the negative one. UserError where the
-// file does not have it.
+// Fills in what is_draft() reports as missing, and the negative text. UserError where the file does
+// not have it.
 void complete(TargetRule& target, const TargetTexts& texts, std::string_view field,
               std::string_view path);
 
-// UserError where two of the texts differ in capitals alone: classes that nobody means.
+// UserError where two texts differ only in case, as such classes are hardly meant.
 void check_capitals(const TargetTexts& texts, std::string_view field, std::string_view path);
 
-// The positive one of two texts: the one that says yes where one of them does, else the last.
+// The positive of two texts: the one that means yes if one does, otherwise the last.
 std::string positive_of(const std::vector<std::string>& two);
 
 }  // namespace windhover

@@ -19,8 +19,8 @@
 
 namespace windhover {
 
-// One TOML table, every key of which must be asked for by finish(). UserError names the place, the
-// key, and what is allowed.
+// One TOML table. finish() refuses keys that nobody asked for. UserError names the place, the key,
+// and what is allowed.
 class Keys {
  public:
   Keys(const toml::table& table, std::string place) : table_(table), place_(std::move(place)) {}
@@ -54,7 +54,7 @@ class Keys {
       fail(fmt::format("{} = {} must be 1 to {}", key, *value, most));
     return static_cast<std::uint32_t>(*value);
   }
-  // Finite numbers; nothing where the key is not there, or no list.
+  // A list of finite numbers; nothing where the key is missing or not a list.
   std::optional<std::vector<double>> numbers(std::string_view key) {
     const toml::array* list = has(key) ? table_[key].as_array() : nullptr;
     if (list == nullptr) return std::nullopt;
@@ -66,7 +66,7 @@ class Keys {
     }
     return values;
   }
-  // Different texts, at least `least` of them where the key is there at all.
+  // Different texts; at least `least` of them where the key exists.
   std::vector<std::string> texts(std::string_view key, std::size_t least) {
     std::vector<std::string> values;
     if (!has(key)) return values;

@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// `text` as a TOML basic string. JSON's strings are a subset of those; bytes that are no UTF-8 are
-// replaced.
+// `text` as a TOML basic string, in JSON's notation. Bytes that are not UTF-8 are replaced. U+007F
+// is left as it is, which TOML does not allow.
 inline std::string toml_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

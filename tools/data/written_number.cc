@@ -54,7 +54,7 @@ std::optional<double> parse_groups(std::string_view text, char decimal) {
   return std::nullopt;
 }
 
-// A number without what is around its digits.
+// A number and what surrounds its digits.
 struct Adorned {
   std::string_view digits;
   std::string_view unit;  // of its sign; empty: it has none
@@ -62,7 +62,7 @@ struct Adorned {
 };
 
 Adorned taken_apart(std::string_view text) {
-  // How it is written, and what it is.
+  // Spelling and unit.
   constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kSigns = {{{"US$", "$"},
                                                                                      {"USD", "$"},
                                                                                      {"$", "$"},

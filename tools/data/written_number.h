@@ -7,30 +7,29 @@
 
 namespace windhover {
 
-// How the numbers of a file are written.
+// The form of the numbers of a file.
 struct NumberForm {
   char decimal = '.';  // or ','
-  // Digits before the decimal sign may come in groups of three, and a number may have a currency or
-  // percent sign, which says nothing, and be negative by brackets: $1,234.50, (5), 12 %.
+  // Digits before the decimal sign may come in groups of three. A number may have a currency or
+  // percent sign, which does not change it, and be negative by brackets: $1,234.50, (5), 12 %.
   bool thousands = false;
 
   friend bool operator==(const NumberForm&, const NumberForm&) = default;
 };
 
-// All expect no blanks around the text, and give nothing where it is not of that form or not
-// finite. O(size).
+// These functions expect no blanks around the text and give nothing where it has another form or is
+// not finite. O(size).
 
 std::optional<double> parse_decimal(std::string_view text, char decimal);
 
-// Reads signs and groups of three, whatever the form says of them. Groups are parted by the sign
-// that is not the decimal one, by blanks or by apostrophes, all of a number alike.
+// Reads signs and groups of three whatever the form is. Groups are separated by the sign that is
+// not the decimal one, by blanks or by apostrophes, the same throughout a number.
 std::optional<double> parse_adorned(std::string_view text, char decimal);
 
-// The unit that such a number's sign says, one text for all ways of writing it; empty where it has
-// no sign.
+// The unit of such a number, one text for all its spellings; empty where it has no sign.
 std::string_view unit_of(std::string_view text);
 
-// Reads the number by one of these two, as the form says.
+// Reads the number by one of these two as the form says.
 std::optional<double> parse_written(std::string_view text, NumberForm form);
 
 }  // namespace windhover
