@@ -282,7 +282,7 @@ class RowEncoder {
   std::optional<std::size_t> offset_column_;  // nothing: there is none
   std::optional<std::size_t> weight_column_;  // nothing: there is none, or a question
   std::optional<std::size_t> trials_column_;  // nothing: there is none
-  std::vector<std::vector<Source>> sources_;  // for each rule one, for a hash one a field
+  std::vector<std::vector<Source>> sources_;  // per rule: one, a hash one per field
 };
 
 // A number as the categories of a derived field are written.
