@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// In the order of the frames they cover, oldest first. A frame joins the newest one when it is of
-// the same producer and that one still waits for its commit to begin: joining one whose commit is
-// under way would hold it up for the next. Invariant: each covers frames of one producer, at least
-// one, and may be sent once frames below its `after` are on disk. One thread.
+// Acknowledgements stand in the order of the frames they cover, oldest first. A frame joins the
+// newest one if it is of the same producer and that one's commit has not begun: if it had, joining
+// would delay the acknowledgement by a whole commit. Invariant: each covers frames of one producer,
+// at least one, and may be sent once frames below its `after` are on disk. One thread.
 class AckQueue {
  public:
   static constexpr std::size_t kCapacity = 8;
@@ -22,9 +22,9 @@ class AckQueue {
   bool empty() const noexcept { return size_ == 0; }
   bool full() const noexcept { return size_ == kCapacity; }
 
-  // The acknowledgement that a frame of `producer` is added to: its counts go on from there. It may
-  // be sent once frames below `after` are on disk (0: at once); frames below `committing` are there
-  // or on their way. That of an Outcome stands alone. REQUIRES: not full().
+  // Gives the acknowledgement to which the caller adds the counts of a frame of `producer`. It may
+  // be sent once frames below `after` are on disk (0: at once); frames below `committing` are on
+  // disk or in the commit under way. That of an Outcome covers nothing else. REQUIRES: not full().
   ObserveAckReply& add(std::uint64_t producer, std::uint64_t after, std::uint64_t committing,
                        bool of_outcome = false) noexcept {
     if (size_ > 0 && !of_outcome) {

@@ -17,8 +17,8 @@ void Acknowledgements::enter(const ModelContext& about, Durability durability) n
   durability_ = durability;
 }
 
-// What is acknowledged as logged waits for every frame so far: of a duplicate the first copy may
-// still be on its way to the disk.
+// Where rows are acknowledged as logged, each acknowledgement waits for every frame so far: the
+// first copy of a duplicate may still be on its way to the disk.
 void Acknowledgements::add(const JudgedFrame& frame, const ObserveResult& result,
                            std::span<const RefusedRow> refused, bool of_outcome) noexcept {
   const FrameFeed* feed = about_->feed;
@@ -55,7 +55,7 @@ bool Acknowledgements::settle(ReplyBuffer& replies, TurnEnd& why_not) noexcept {
   return waiting_.empty() && replies.room().size() >= kSmallReplyBound;
 }
 
-// What an acknowledgement says of the server rather than of its frames is said as late as can be.
+// head and durable_through are of the server, not of the frames: they are read when it is sent.
 void Acknowledgements::flush(ReplyBuffer& replies) noexcept {
   while (ObserveAckReply* ack = waiting_.ready(durable_frames())) {
     ack->head = about_->model->engine->head();

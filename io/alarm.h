@@ -1,4 +1,4 @@
-// A timer of the server's, with the memory of its handler.
+// A timer of the server, with the memory of its handler.
 #ifndef WINDHOVER_IO_ALARM_H_
 #define WINDHOVER_IO_ALARM_H_
 
@@ -10,19 +10,19 @@
 
 namespace windhover {
 
-// One wait at a time: another one asks for the end of the last, whose handler hears of an error.
+// One wait at a time: a new one cancels the last, whose handler is called with an error.
 class Alarm {
  public:
   Alarm(IoContext& io, Counters<IoCounter>& counters) : timer_(io) { memory_.count_in(counters); }
 
-  // Calls handler(error) then, or when the wait is cancelled.
+  // Calls handler(error) after `time`, or when the wait is cancelled.
   template <class Handler>
   void after(std::chrono::nanoseconds time, Handler handler) {
     expire_after(timer_, time);
     timer_.async_wait(with_memory(memory_, std::move(handler)));
   }
   void cancel() noexcept { windhover::cancel(timer_); }
-  // Asio allocates when it first meets a timer: waits until it is cancelled.
+  // Starts a wait that has to be cancelled: Asio allocates when it first meets a timer.
   void warm_up() {
     after(std::chrono::hours(1), [](const ErrorCode&) {});
   }

@@ -30,7 +30,7 @@ using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock,
                                          asio::wait_traits<std::chrono::steady_clock>, Executor>;
 
-// Asio's timers are declared to throw, and do not: nothing about them can fail.
+// Asio declares that these throw, but nothing about its timers can fail.
 inline void expire_after(Timer& timer, std::chrono::nanoseconds after) noexcept {
   try {
     timer.expires_after(after);

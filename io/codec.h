@@ -1,9 +1,8 @@
 // Bytes to requests and responses to bytes, without a generated class and without allocation.
 //
-// Reading is strict: what windhover.proto calls malformed is refused before anything is used, so
-// that a frame costs what its bytes cost and nothing more. Whatever this reader accepts, a
-// generated parser accepts too and reads the same (tests/io/codec_read_test.cc,
-// tests/fuzz/codec_fuzz.cc).
+// Reading is strict: what windhover.proto calls malformed is refused before anything is used.
+// Whatever this reader accepts, a generated parser accepts too and reads the same
+// (tests/io/codec_read_test.cc, tests/fuzz/codec_fuzz.cc).
 #ifndef WINDHOVER_IO_CODEC_H_
 #define WINDHOVER_IO_CODEC_H_
 
@@ -18,14 +17,14 @@
 
 namespace windhover {
 
-// Reads one frame (without its length prefix). kOk, or kMalformed; the id is filled in as far as it
-// was met. Arrays in `request` point into `frame`. An Observe or Predict whose arrays contradict
-// its number of rows is malformed; whether the rows fit the model is the engine's business.
-// O(fields), not O(bytes): arrays are not looked into. Any thread.
+// Reads one frame (without its length prefix). kOk, or kMalformed; the id is filled in if it was
+// met. Arrays in `request` point into `frame`. An Observe or Predict whose arrays contradict its
+// number of rows is malformed; whether the rows fit the model is for the engine to check. O(fields
+// + bytes of text): arrays are not looked into. Any thread.
 Status decode_request(std::span<const std::byte> frame, RequestView& request) noexcept;
 
-// The texts of a field that decode_request() has met, in their order: keys.count of them into
-// `out`. They point into the frame. O(fields). REQUIRES: the frame is still there.
+// Writes the texts of a field that decode_request() has met to `out`, keys.count of them in their
+// order. They point into the frame, which must still be there. O(fields + bytes of text).
 void read_keys(const KeyList& keys, int field, std::span<std::string_view> out) noexcept;
 
 // Each writes one response with its length prefix to the beginning of `out` and returns the bytes

@@ -8,7 +8,7 @@
 namespace windhover {
 namespace {
 
-// One of the two arrays, whichever holds something; both is a contradiction.
+// Chooses the array that holds something. False: both do.
 bool choose(const PackedArray& narrow, const PackedArray& wide, PackedArray& chosen,
             Scalar& scalar) noexcept {
   if (narrow.count > 0 && wide.count > 0) return false;
@@ -17,7 +17,7 @@ bool choose(const PackedArray& narrow, const PackedArray& wide, PackedArray& cho
   return true;
 }
 
-// What can be said about the arrays without knowing the model.
+// Whether the arrays agree, as far as that can be told without the model.
 bool shape_agrees(std::size_t rows, std::size_t values, const PackedArray& indices,
                   const PackedArray& row_ends) noexcept {
   if (indices.count > 0 || row_ends.count > 0) {
@@ -89,8 +89,8 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
     return false;
   if (targets.count != rows || !shape_agrees(rows, features.count, indices, row_ends)) return false;
 
-  // Empty arrays do not travel, so a sparse row without values shows only in its row end; the
-  // engine tells sparse from dense by the pointers.
+  // Empty arrays are not sent, so a frame of sparse rows without values shows only in its row ends.
+  // The engine tells sparse from dense by the pointers.
   const bool sparse = row_ends.count > 0;
   observe.begins_here = begins_here != 0;
   observe.batch.rows = rows;

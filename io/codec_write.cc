@@ -4,7 +4,7 @@
 
 #include "windhover/io/response_writer.h"
 
-// The numbers below are the fields of the messages in windhover.proto, in their order.
+// The numbers below are field numbers of the messages in windhover.proto.
 
 namespace windhover {
 namespace {

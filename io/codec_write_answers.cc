@@ -1,4 +1,4 @@
-// Answers about a posterior: predictions, its summary, its draws; and how large each may be.
+// Writes answers about a posterior: predictions, its summary, its draws; and bounds their sizes.
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -6,7 +6,7 @@
 #include "windhover/io/codec.h"
 #include "windhover/io/response_writer.h"
 
-// The numbers below are the fields of the messages in windhover.proto, in their order.
+// The numbers below are field numbers of the messages in windhover.proto.
 
 namespace windhover {
 namespace {
@@ -112,8 +112,8 @@ std::size_t encode(std::uint64_t id, const DrawsReply& r, std::span<std::byte> o
 
 std::size_t predict_reply_bound(std::size_t rows, std::size_t quantiles, std::size_t thresholds,
                                 std::size_t classes) noexcept {
-  // 23 numbers with tags of at most two bytes, seven arrays, tag and length of the row. A set may
-  // have two classes where there are no probabilities of classes.
+  // 23 numbers with tags of at most two bytes, seven arrays, what became of the key, tag and length
+  // of the row. Logistic has sets of up to two classes, though `classes` is 0.
   const std::size_t row =
       23 * 10 + 7 * 7 + 8 * (quantiles + thresholds + 4 * classes) + classes + 2 + 3 + 7;
   return kHeaderBound + kProvenanceBound + rows * row;

@@ -9,7 +9,7 @@
 
 namespace windhover {
 
-// A second, each on the average of one; 0: no limit. A connection over one of them is not read
+// Rates are per second, averaged over one; 0: no limit. A connection over one of them is not read
 // until it has tokens again: its peer waits, and nothing is lost.
 struct ConnectionLimits {
   std::uint64_t frames = 0;     // requests of any kind
@@ -17,10 +17,11 @@ struct ConnectionLimits {
   std::uint64_t questions = 0;  // those of the frames that ask for the posterior or the status
   std::uint64_t cost = 0;       // what questions cost, in microseconds: see question_cost.h
 
-  // Not rates. How many connections an identity may have at a time to each endpoint.
+  // The last two are no rates, but of an identity. How many connections it may have to each
+  // endpoint at a time.
   std::uint64_t connections = 0;
-  // How many producers of each model an identity may have; 0: half of max_producers. Without an
-  // identities file there is no limit.
+  // How many producers of each model it may have; 0: half of max_producers. Without an identities
+  // file there is no limit.
   std::uint64_t producers = 0;
 
   // Whether there is a rate.
@@ -28,7 +29,7 @@ struct ConnectionLimits {
   bool operator==(const ConnectionLimits&) const = default;
 };
 
-// What each connection of one identity has in place of that; nothing: as everybody.
+// The limits of one identity in place of everybody's; nothing: those of everybody.
 struct OwnLimits {
   using Member = std::optional<std::uint64_t> OwnLimits::*;
 

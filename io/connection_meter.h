@@ -15,7 +15,7 @@ namespace windhover {
 // One thread. Costs nothing where there are no limits.
 class ConnectionMeter {
  public:
-  // A new connection.
+  // Begins with a new connection.
   void begin(const ConnectionLimits& limits) noexcept {
     limits_ = limits;
     frames_.reset();
@@ -24,18 +24,18 @@ class ConnectionMeter {
     cost_.reset();
   }
 
-  // Its limits are these from now on, and where they are others it begins anew: what it owes by
-  // those before counts no more.
+  // Sets the limits. Where they differ from those before the meter begins anew: what the connection
+  // owes counts no more.
   void change(const ConnectionLimits& limits) noexcept {
     if (!(limits == limits_)) begin(limits);
   }
 
-  // Takes the peer's own limits where it has turned out who it is; `all` are everybody's.
+  // Takes the peer's own limits once it is known who it is; `all` are everybody's.
   void take_up(const std::optional<OwnLimits>& own, const ConnectionLimits& all) noexcept {
     if (own) change(own->in_place_of(all));
   }
 
-  // No read is so large that the next one is more than a second away.
+  // The most bytes to read at once, so that the next read is at most a second away.
   std::size_t most_bytes(std::size_t wanted) const noexcept {
     return limits_.bytes == 0 ? wanted : std::min<std::size_t>(wanted, limits_.bytes);
   }
@@ -52,13 +52,13 @@ class ConnectionMeter {
                now_ns);
   }
 
-  // It was refused, and over its limits before: see TokenBucket::fine().
+  // Charges a peer that was refused because it was over its limits: see TokenBucket::fine().
   void refused(std::uint32_t frames, std::size_t bytes, std::int64_t now_ns) noexcept {
     frames_.fine(frames, limits_.frames, now_ns);
     bytes_.fine(bytes, limits_.bytes, now_ns);
   }
 
-  // How long it is not to be read; 0: it may be.
+  // How long the connection must not be read; 0: it may be.
   std::int64_t wait_ns(std::int64_t now_ns) const noexcept {
     return std::max({frames_.wait_ns(now_ns), bytes_.wait_ns(now_ns), questions_.wait_ns(now_ns),
                      cost_.wait_ns(now_ns)});

@@ -9,9 +9,8 @@
 namespace windhover {
 namespace {
 
-// Whether a peer with these roles on the model that it speaks of may. `needed` is set where it may
-// not; 0 stands for any role. Who asks with keys brings half a row, or
-// a whole one where silence is an outcome.
+// Whether a peer with these roles on its model may send the request. If not, `needed` is the
+// missing role, or 0 for any. A question with keys becomes rows, so it takes both roles.
 bool may(const RequestView& request, RoleSet roles, const PeerRights& rights,
          Role& needed) noexcept {
   switch (request.kind) {
@@ -125,7 +124,7 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
     const FrameScan scan =
         scan_frame(input.subspan(turn.consumed), context_.state->limits.frame_cap);
     if (scan.kind == FrameScan::kNeedMore) break;
-    // An acknowledgement and a refusal always have to fit behind what is there.
+    // There must always be room for an acknowledgement and a refusal.
     if (replies.room().size() < 2 * kSmallReplyBound) {
       turn.end = TurnEnd::kNeedRoom;
       break;
@@ -168,7 +167,7 @@ Conversation::Turn Conversation::handle(std::span<const std::byte> input, ReplyB
   return turn;
 }
 
-// Whether it may be handled in this turn. Rows may.
+// Whether the request may be handled in this turn. Rows may.
 bool Conversation::may_cost(const RequestView& request) const noexcept {
   switch (request.kind) {
     case RequestKind::kObserve:

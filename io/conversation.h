@@ -1,4 +1,4 @@
-// One connection's half of the protocol, without the connection: bytes received in, replies out.
+// The server's half of the protocol on one connection, without its socket: bytes in, replies out.
 #ifndef WINDHOVER_IO_CONVERSATION_H_
 #define WINDHOVER_IO_CONVERSATION_H_
 
@@ -17,8 +17,8 @@
 
 namespace windhover {
 
-// Who the peer is and which model it speaks of; what it brings and asks are parts. Invariant:
-// nothing is handled before a Hello but that. The endpoint's thread.
+// Who the peer is and which model it has named; rows and questions are parts of it. Invariant:
+// nothing but Hello is handled before a Hello. The endpoint's thread.
 class Conversation {
  public:
   explicit Conversation(const ConversationContext& context) noexcept
@@ -26,20 +26,20 @@ class Conversation {
   Conversation(const Conversation&) = delete;
   Conversation& operator=(const Conversation&) = delete;
 
-  // A new peer, and what is known of who it is.
+  // Begins with a new peer; `peer` is what is known of it.
   void begin(const Credential& peer = {}, PlaceKind place = PlaceKind::kEverybodys) noexcept;
-  // kEverybodys also of an admin who has been let in.
+  // kEverybodys also for an admin who has been let in.
   PlaceKind place() const noexcept { return place_; }
 
   // Handles whole frames from the beginning of `input`, in order. `consumed` bytes are done with;
-  // what is left comes again, with more behind it. Acknowledgements stay pending until
+  // the caller gives the rest again, with more behind it. Acknowledgements stay pending until
   // flush_acknowledgements() or the next reply, which they precede. Questions are answered until
-  // they have cost `budget`, or taken so many nanoseconds: none if that is 0. Rows cost nothing
-  // here, because the window holds their senders up.
+  // they have cost `budget` or taken kTurnNs; none if `budget` is 0. Rows cost nothing here,
+  // because a full window holds their senders up.
   struct Turn {
     TurnEnd end = TurnEnd::kNeedInput;
     std::size_t consumed = 0;
-    bool secret = false;          // there was a token in them: wipe them
+    bool secret = false;          // a token was in the consumed bytes: wipe them
     std::int64_t cost = 0;        // to be charged
     std::uint32_t frames = 0;     // how many are done with
     std::uint32_t questions = 0;  // among them
@@ -60,20 +60,20 @@ class Conversation {
     return rights_.who().same_as(other.rights_.who());
   }
 
-  // Refuses as below, says why a frame that waits for room does, and forgets the acknowledgements
-  // that still wait for the disk: their rows have been taken, and nobody was told.
+  // Refuses as below, with the reason why frames wait, and drops the acknowledgements that still
+  // wait for the disk: their rows have been taken, but the peer is not told.
   void give_up(ReplyBuffer& replies) noexcept;
 
   // Appends a refusal after which the connection closes, if it fits.
   void refuse_and_close(Refusal reason, std::uint64_t number, ReplyBuffer& replies,
                         std::uint64_t id = 0) noexcept;
 
-  // The peer is gone: its producers may be claimed by others.
+  // The peer is gone: other connections may claim its producers.
   void end() noexcept;
 
-  // A model leaves the server. Where this is about it: what can be acknowledged is, the refusal
-  // UNKNOWN_MODEL says why it ends, and nothing of the model is touched any more. True: it was, and
-  // the connection is to close.
+  // A model leaves the server. If the peer has named it, what can be acknowledged is, the refusal
+  // UNKNOWN_MODEL follows, and nothing of the model is touched afterwards. True: the connection is
+  // to close.
   bool leave(const ModelContext& gone, ReplyBuffer& replies) noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// Which model a conversation is about, and what its peer may do.
+// The model that a conversation is about, and what its peer may do.
 #include <algorithm>
 
 #include "windhover/io/codec.h"
@@ -6,7 +6,7 @@
 
 namespace windhover {
 
-// Complexity O(models); a Hello comes once a connection.
+// O(models); called once for each Hello.
 ModelContext* ConversationContext::find(std::string_view name) const noexcept {
   if (name.empty()) return models.data();
   const auto found = std::ranges::find_if(models, [&](const ModelContext& context) {
@@ -37,7 +37,7 @@ bool Conversation::has_place(std::uint64_t& most) const noexcept {
   return false;
 }
 
-// One that has come when all is taken: an admin stays, if there is none already.
+// On a place kept for operators an admin becomes a peer like others, unless there is one already.
 bool Conversation::may_stay() noexcept {
   if (place_ == PlaceKind::kEverybodys) return true;
   const Access* const access = context_.state->access;
@@ -48,7 +48,7 @@ bool Conversation::may_stay() noexcept {
   return place_ != PlaceKind::kAdmins;
 }
 
-// Who has no role any more is let go.
+// A peer that has lost its last role is let go.
 TurnEnd Conversation::not_permitted(const RequestView& request, Role needed,
                                     ReplyBuffer& replies) noexcept {
   TurnEnd why_not = TurnEnd::kNeedInput;

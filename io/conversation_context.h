@@ -17,8 +17,8 @@
 
 namespace windhover {
 
-// One model as one endpoint speaks of it; without a model a place that is free. `producers` is null
-// where nothing is observed, `feed` where frames go no further than the window.
+// What one endpoint needs of one model. Without `model` the place is free; without `producers` the
+// model takes no rows here; without `feed` frames go no further than the window.
 struct ModelContext {
   ServedModel* model = nullptr;
   QueryHandler* queries = nullptr;
@@ -28,12 +28,12 @@ struct ModelContext {
 
 class Conversation;
 
-// Who may have a place, as an endpoint knows that sees all connections.
+// Answers who may have a place: the endpoint does, which sees all connections.
 class Places {
  public:
   // How many other connections that have said Hello are of the same identity.
   virtual std::size_t of_same_identity(const Conversation& as) const noexcept = 0;
-  // Whether an admin who has come when all is taken may stay.
+  // Whether an admin who has come when all places were taken may stay.
   virtual bool admins_is_free() const noexcept = 0;
 
  protected:
@@ -43,15 +43,15 @@ class Places {
 // What every conversation of one endpoint shares.
 struct ConversationContext {
   ServerState* state = nullptr;
-  std::span<ModelContext> models;  // the first is that of a Hello that names none
-  // Null: every question is answered at once.
+  std::span<ModelContext> models;  // a Hello that names none is about the first
+  // Null: every question is answered in one go.
   LongPredict* long_predict = nullptr;
   bool rows_only = false;             // no questions but Status and ProducerStatus
   PredictScratch* scratch = nullptr;  // for questions answered at once, and for outcomes
   const Places* places = nullptr;     // null: there are no others
 
-  ModelContext* find(std::string_view name) const noexcept;  // null: there is none
-  std::size_t count() const noexcept;                        // how many there are
+  ModelContext* find(std::string_view name) const noexcept;  // null: no such model
+  std::size_t count() const noexcept;                        // of models
   QueryHandler& handler(const ModelContext& about, RequestKind kind) const noexcept;
 };
 
@@ -64,7 +64,7 @@ enum class TurnEnd : std::uint8_t {
   kBudget,      // enough rows for one turn; others wait
   kQuestion,    // a question, or the rest of one, waits for its turn
   kPlace,       // a long question waits until the one before it is answered
-  kClose,       // a refusal that says why is the last reply; send it and close
+  kClose,       // the last reply is a refusal that says why; send it and close
 };
 
 // Appends a refusal, if it fits; `closes`: the connection closes behind it.

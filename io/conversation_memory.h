@@ -1,4 +1,4 @@
-// What one thread needs from the block to answer questions about every model.
+// The memory that one thread needs from the block to answer questions about every model.
 #ifndef WINDHOVER_IO_CONVERSATION_MEMORY_H_
 #define WINDHOVER_IO_CONVERSATION_MEMORY_H_
 
@@ -13,8 +13,8 @@
 
 namespace windhover {
 
-// Takes memory, writes nothing but itself. It never moves: conversations point to `context`.
-// A place where no model is has a ModelContext without one.
+// Takes memory, writes nothing but itself. It must not move: conversations point to `context`. A
+// free place has a ModelContext without a model.
 struct ConversationMemory {
   ConversationMemory(Arena& arena, const Limits& limits, std::size_t model_count) noexcept
       : models(arena.make_array<ModelContext>(model_count)),
@@ -24,8 +24,8 @@ struct ConversationMemory {
     context.scratch = &scratch.predict;
   }
 
-  // Makes it speak of one model more, or of one less, of which no conversation is any more. Before
-  // use, or on its thread between two requests.
+  // Adds a model, or removes one that no conversation is about any more. Before use, or on its
+  // thread between two requests.
   void change(ServerState& state, EndpointKind kind, const PlaceChange& entry) noexcept {
     QueryHandler& handler = queries[entry.place];
     ModelContext& model = models[entry.place];

@@ -1,4 +1,4 @@
-// Everything that can be counted between a socket and the engine.
+// What is counted between a socket and the engine.
 #ifndef WINDHOVER_IO_COUNTER_IDS_H_
 #define WINDHOVER_IO_COUNTER_IDS_H_
 
@@ -13,20 +13,20 @@ namespace windhover {
 enum class IoCounter : std::uint8_t {
   kConnectionsAccepted,
   kConnectionsRefused,   // no session was free
-  kOperatorConnections,  // accepted on a place kept for who looks after the server
-  kStrangersLetGo,       // closed before their Hello because others came and all was taken
+  kOperatorConnections,  // accepted on a place kept for operators
+  kStrangersLetGo,       // closed before their Hello because others came and all places were taken
   kPlacesRefused,        // Hellos of an identity that has as many connections as it may
   kConnectionsClosed,    // by either side, in order or not
   kAcceptErrors,         // each is followed by a pause
   kAcceptWaits,          // a listener had accepted as many as it may, and let the next ones wait
   kTimeouts,             // sessions freed because the peer was silent, too slow, or did not read
-  kWaitTimeouts,         // and refused because the window stayed full or the log did not go on
+  kWaitTimeouts,         // sessions ended because the window stayed full or the log did not go on
   kMalformedFrames,      // each closes its connection
   kOversizedFrames,      // likewise
   kHelloMissing,         // likewise
-  kHelloRefused,         // version, model or fingerprint; likewise
+  kHelloRefused,         // version, model, fingerprint, durability, or no place; likewise
   kUnsupportedRequests,
-  kNotPermitted,  // Hellos and requests of peers without the role for it
+  kNotPermitted,  // Hellos and requests of peers without the role that they need
   kFrames,        // requests read, whatever became of them
   kBytesReceived,
   kBytesSent,
@@ -34,27 +34,27 @@ enum class IoCounter : std::uint8_t {
   kRowsAccepted,
   kRowsRefused,
   kRowsDuplicate,
-  kFramesRefusedGap,        // their rows count as refused
-  kFramesRefusedProducer,   // producer busy, unknown, or one too many of a connection's; likewise
+  kFramesRefusedGap,        // a gap or an impossible sequence number; their rows count as refused
+  kFramesRefusedProducer,   // producer busy, unknown, or one too many for a connection; likewise
   kFramesRefusedTableFull,  // no room for another producer; likewise
   kFramesRefusedShareFull,  // their identity has as many producers as it may; likewise
-  kProducersTakenOver,      // silent for producer_timeout, and then another connection's
-  kProducersForgotten,      // passing ones, for want of room
+  kProducersTakenOver,      // by another connection, after being silent for producer_timeout
+  kProducersForgotten,      // passing ones, for lack of room
   kWindowFullWaits,
   kLogBehindWaits,  // frames that waited because the log, or recovery, was behind
-  kLimitWaits,      // times that a connection was not read because it was over its limits
-  kTurnPauses,      // peers that ask much were held back, so that others are answered in time
+  kLimitWaits,      // how often a connection was not read because it was over its limits
+  kTurnPauses,      // how often peers that ask much were held back for others (turn_spacing.h)
   kAcknowledgements,
   kQueries,
   kQueriesRefused,
   kWriteStalls,  // a peer's socket was full
   kSocketErrors,
   kTlsHandshakes,         // that succeeded
-  kTlsFailures,           // no TLS as it is spoken here, or a bad certificate; each closes
+  kTlsFailures,           // bytes that are no TLS as required, or a bad certificate; each closes
   kTlsTimeouts,           // handshakes that took too long; likewise
   kTlsRefused,            // connections for which OpenSSL's memory had no room; likewise
-  kEndpointFaults,        // an endpoint's loop was left by an exception, and begun again
-  kHandlerHeapFallbacks,  // 0, or the promise of no heap calls is broken
+  kEndpointFaults,        // an exception left an endpoint's loop, which was begun again
+  kHandlerHeapFallbacks,  // must be 0: otherwise the promise of no heap calls is broken
   kCount,
 };
 

@@ -1,4 +1,4 @@
-// Strangers, who have a place and have not shown who they are, and where they are.
+// Strangers, which are peers with a place that have not shown who they are, counted by address.
 #ifndef WINDHOVER_IO_CROWD_H_
 #define WINDHOVER_IO_CROWD_H_
 
@@ -12,8 +12,8 @@
 
 namespace windhover {
 
-// How many strangers are at each address. `sessions`: a range of what has occupant();
-// `room`: for as many numbers as there are. O(n log n).
+// How many strangers are at each address. `sessions`: a range of what has occupant(); `room`: for
+// as many numbers as there are sessions. O(n log n).
 class Crowd {
  public:
   template <std::ranges::sized_range Sessions>

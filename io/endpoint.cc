@@ -14,11 +14,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// After a fault, which may come again at once.
+// The pause after a fault, which may come again at once.
 constexpr auto kFaultPause = milliseconds(10);
 
-// Settles some of the rows whose key has timed out, of each model that takes rows here. True: there
-// may be more.
+// Settles some rows whose key has timed out, for each model that takes rows here. True: there may
+// be more.
 bool settle_some(std::span<const ModelContext> models, ServerState& state) noexcept {
   bool more = false;
   for (const ModelContext& model : models) {
@@ -109,7 +109,7 @@ Result<bool> Endpoint::open_inner(std::string& path) {
 
 Status Endpoint::warm_up() {
   {
-    // There can be as many as this at one time: the sessions', and one more of each listener.
+    // As many sockets as there can be at one time: one a session, and one more for each listener.
     std::vector<Stream> sockets;
     for (std::size_t i = 0; i < memory_.sessions.size() + 3; ++i) {
       sockets.emplace_back(io_);
@@ -136,7 +136,7 @@ Status Endpoint::warm_up() {
   return Status::kOk;
 }
 
-// Ends what its timers wait for.
+// Cancels its timers.
 void Endpoint::cool_down() noexcept {
   sweep_.cancel();
   deadline_.cancel();
@@ -160,8 +160,8 @@ void Endpoint::run() noexcept {
   changes_.end();
 }
 
-// Runs until it has stopped; false: something threw. Ours throw nothing, but Asio does where the
-// system fails it. Handlers that have not been called yet are called when it goes on.
+// Runs until it has stopped. False: something threw; Asio does where a system call fails. Handlers
+// that have not been called yet are called when it goes on.
 bool Endpoint::serve() noexcept {
   try {
     io_.run();
@@ -190,7 +190,7 @@ void Endpoint::on_wake() noexcept {
   if (!stopping_ || places_.taken() > 0) arm_wake();
 }
 
-// A little at a time, so that who asks is answered meanwhile.
+// A little at a time, so that questions are answered meanwhile.
 void Endpoint::do_duty() noexcept {
   if (duties_ == nullptr) return;
   duty_.begin([this] { return !stopping_ && duties_->go_on(); });

@@ -24,40 +24,40 @@
 
 namespace windhover {
 
-// What else the observe thread does for the server beside its connections. On that thread.
+// What the observe thread does for the server beside its connections. Called on that thread.
 class EndpointDuties {
  public:
-  // Called once when the endpoint runs, and again after a moment as long as it says true.
+  // Does a piece of work. Called when the endpoint begins to run and after each change of models,
+  // and again after a pause as long as it returns true.
   virtual bool go_on() noexcept = 0;
-  // After each wake().
+  // Called after wake(); several wake() may end in one call.
   virtual void on_wake() noexcept = 0;
-  // Who keeps the model in this place has changed; null: nobody does any more.
+  // The keeper of the model in this place has changed; null: nobody keeps it any more.
   virtual void on_keeper(std::size_t place, Persistence* keeper) noexcept = 0;
 
  protected:
   ~EndpointDuties() = default;
 };
 
-// Everything but the constructor, open(), request_stop() and wake() happens on the thread inside
-// run().
+// Its sessions, listeners and timers work on the thread inside run() alone. open(), open_inner()
+// and set_duties() come before run(); the other functions say which threads may call them.
 class Endpoint final : private SessionHost {
  public:
-  // REQUIRES: memory.models and memory.queries are bound. Allocates.
+  // REQUIRES: memory.models and memory.queries are bound. Allocates memory.
   Endpoint(EndpointKind kind, EndpointMemory& memory, ServerState& state);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // Listens, and has Asio allocate all it will ever need: for each descriptor there may be at one
-  // time, and for each timer.
+  // Listens, and has Asio allocate all that it will ever need: for each descriptor that there may
+  // be at one time, and for each timer.
   Result<bool> open(const ServerConfig& config, const ListenConfig& listen);
-  // Before run(), after open(): where the server's own parts reach it, in the clear.
+  // After open(): listens for the server's own HTTP as well, without TLS; `path` gets the address.
   Result<bool> open_inner(std::string& path);
-  // Before run().
   void set_duties(EndpointDuties& duties) noexcept { duties_ = &duties; }
 
-  // Until it has stopped. A fault is counted and survived (IoCounter::kEndpointFaults); beat_ns of
-  // ServerState tells whether the endpoint gets anywhere.
+  // Serves until it has stopped. A fault is counted (IoCounter::kEndpointFaults), and the endpoint
+  // goes on; beat_ns of ServerState tells whether it makes progress.
   void run() noexcept;
 
   // Any thread, also a signal handler: one write to an eventfd.
@@ -65,10 +65,10 @@ class Endpoint final : private SessionHost {
   // Any thread: more is on disk, or something waits for the endpoint's own thread.
   void wake() noexcept { waker_.wake(); }
 
-  // Any thread but its own, one at a time: has a model come or go here, and waits until that is
-  // done. Who speaks of one that goes is told and let go.
+  // Adds a model here or removes one, and waits until that is done. Connections that have named a
+  // model that goes are told and closed. Any thread but its own, one at a time.
   void change(const PlaceChange& entry) noexcept;
-  // Any thread: until another one is inside run(), or was. REQUIRES: one will be.
+  // Waits until some thread has entered run(). Any thread. REQUIRES: one will.
   void wait_for_run() const noexcept { changes_.wait_for_begin(); }
 
   std::uint16_t port() const noexcept { return tcp_.port(); }

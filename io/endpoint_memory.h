@@ -1,4 +1,4 @@
-// What an endpoint needs from the block.
+// The memory that an endpoint needs from the block.
 #ifndef WINDHOVER_IO_ENDPOINT_MEMORY_H_
 #define WINDHOVER_IO_ENDPOINT_MEMORY_H_
 
@@ -30,8 +30,8 @@ struct EndpointMemory : ConversationMemory {
 
   LongPredict long_predict;
   FairQueue queue;
-  std::span<Session> sessions;         // the last ones are the operator's
-  std::span<std::uint64_t> addresses;  // room for those of strangers
+  std::span<Session> sessions;         // the last kOperatorSessions are for operators
+  std::span<std::uint64_t> addresses;  // room for the addresses of strangers
 };
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// Models that come to an endpoint at work, and go.
+// Adds models to an endpoint at work and removes them.
 #include "windhover/io/endpoint.h"
 
 namespace windhover {

@@ -42,11 +42,11 @@ bool EndpointPlaces::on_connection(Stream& socket) noexcept {
   return true;
 }
 
-// Lets one go: one that lingers, or else the oldest of the address that most strangers are at. So a
-// crowd from one address makes room for itself, and one who comes from elsewhere has until it is
-// among the most to say Hello; of many addresses each newcomer has a millisecond a place
-// (Listener::kPlaceAgain). False: all have said Hello. True: there is room, or will be when one
-// that is closed has come back.
+// Closes one session: one that lingers, or else the oldest stranger of the address with the most.
+// So a crowd from one address makes room for itself, and a stranger from elsewhere keeps its place
+// until its own address has the most; where each has its own address a newcomer has a millisecond a
+// place (Listener::kPlaceAgain) to say Hello. False: all have said Hello. True: a place is free, or
+// will be when the operations of a closed session have come back.
 bool EndpointPlaces::make_room() noexcept {
   const auto everybodys = memory_.sessions.first(state_.limits.max_sessions);
   if (std::ranges::any_of(everybodys, &Occupant::is_closed, &Session::occupant)) return true;
@@ -83,7 +83,7 @@ void EndpointPlaces::begin(Session& session, Stream& socket, PlaceKind place) no
 
 void EndpointPlaces::refuse(Stream& socket) noexcept {
   state_.counters.add(IoCounter::kConnectionsRefused);
-  // Under TLS a refusal would come after a handshake, which is what there is no place for.
+  // Under TLS a refusal needs a handshake first, and there is no session to do it.
   const bool local = Credential::of_socket(socket.native_handle()).kind == Credential::Kind::kUser;
   if (state_.tls != nullptr && !local) return;
   std::array<std::byte, 64> bytes;

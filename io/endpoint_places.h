@@ -15,10 +15,10 @@
 
 namespace windhover {
 
-// A place is kept by who has said Hello. While all are taken the others give theirs to those that
-// come, so that strangers, whatever they drip, keep nobody out.
-// Invariant: taken() sessions are not free. It alone begins them and counts them, on the endpoint's
-// thread; the count is told to others in ServerState.
+// A peer that has said Hello keeps its place. While all places are taken, peers that have not give
+// theirs to newcomers, so that strangers that send slowly keep nobody out.
+// Invariant: taken() sessions are not free. This class alone begins sessions and counts them, on
+// the endpoint's thread; others read the count in ServerState.
 class EndpointPlaces final : public ConnectionSink, public Places {
  public:
   EndpointPlaces(EndpointKind kind, EndpointMemory& memory, ServerState& state,

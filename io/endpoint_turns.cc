@@ -3,7 +3,8 @@
 namespace windhover {
 namespace {
 
-// While rows come in, questions on the observe endpoint have this share of its thread.
+// While rows come in, the observe endpoint gives them so many times the length of a turn between
+// two questions.
 constexpr std::int64_t kRowsBeforeQuestions = 9;
 
 }  // namespace
@@ -19,7 +20,7 @@ EndpointTurns::EndpointTurns(EndpointKind kind, IoContext& io, EndpointMemory& m
   next_memory_.count_in(state.counters);
 }
 
-// On the query endpoint a question is answered as it is read unless somebody waits.
+// The query endpoint answers a question as it is read unless others wait.
 std::int64_t EndpointTurns::budget() const noexcept {
   return kind_ == EndpointKind::kQuery && memory_.queue.empty() ? kTurnNs : 0;
 }
@@ -56,7 +57,7 @@ void EndpointTurns::next_question() noexcept {
   if (pauses(light)) return;
   if (!light) memory_.queue.pass(spacing_.passed_ns());
   const std::uint32_t who = memory_.queue.next(memory_.long_predict.asker() == nullptr);
-  // Otherwise whoever has the place reads no more just now: it goes on, or goes.
+  // Nobody: all that wait need the place, and the session that has it will go on or end.
   if (who == FairQueue::kNobody) return;
   memory_.sessions[who].take_turn();
   if (kind_ == EndpointKind::kObserve) {
@@ -65,8 +66,8 @@ void EndpointTurns::next_question() noexcept {
   look();
 }
 
-// Whether the next turn, of one who asks little or much, has to wait for the end of a pause, which
-// then brings it.
+// Whether the next turn, of a light or a heavy asker, has to wait for the end of a pause. The pause
+// then schedules it.
 bool EndpointTurns::pauses(bool light) noexcept {
   if (kind_ != EndpointKind::kQuery) return false;
   const std::int64_t now_ns = state_.now_ns();
@@ -81,8 +82,8 @@ bool EndpointTurns::pauses(bool light) noexcept {
   return true;
 }
 
-// Whether rows go before questions: on the observe endpoint, as long as every look at the sockets
-// brings some; but a question comes between often enough to be answered.
+// Whether rows go before questions: on the observe endpoint, while every look at the sockets brings
+// some and the next question is not due.
 bool EndpointTurns::rows_come_first() noexcept {
   if (kind_ != EndpointKind::kObserve) return false;
   const std::uint64_t rows = state_.counters.get(IoCounter::kRowsReceived);

@@ -15,15 +15,15 @@
 namespace windhover {
 
 // Invariant: while a question waits that may be answered, the next turn is on its way: posted to
-// the endpoint's thread, or behind a pause. Queue, spacing and pause are its own to change, on that
-// thread alone.
+// the endpoint's thread, or behind a pause. Queue, spacing and pause are changed here alone, on
+// that thread.
 class EndpointTurns final : public SessionTurns {
  public:
-  // `stops`: how often the system has stopped this thread.
+  // `stops` tells how often the system has stopped the calling thread.
   EndpointTurns(EndpointKind kind, IoContext& io, EndpointMemory& memory, ServerState& state,
                 std::uint64_t (*stops)() noexcept = stops_of_this_thread);
 
-  // A new connection: it has had no turn yet.
+  // Begins with a new connection, which has had no turn yet.
   void begin(const Session& session) noexcept { memory_.queue.begin(number_of(session)); }
 
   std::int64_t budget() const noexcept override;
@@ -31,7 +31,7 @@ class EndpointTurns final : public SessionTurns {
   void wait(const Session& session, bool needs_place) noexcept override;
   void leave(const Session& session) noexcept override;
 
-  // Something that a question may wait for has changed.
+  // Called when something has changed that a question may wait for.
   void look() noexcept {
     if (!memory_.queue.empty()) schedule_next();
   }
@@ -58,8 +58,8 @@ class EndpointTurns final : public SessionTurns {
   Reminder pause_;
   HandlerMemory next_memory_;
   bool next_scheduled_ = false;
-  std::uint64_t rows_seen_ = 0;        // when a question was last to be answered
-  std::int64_t questions_due_ns_ = 0;  // from when on one comes also before rows
+  std::uint64_t rows_seen_ = 0;        // rows received when a question last came up
+  std::int64_t questions_due_ns_ = 0;  // from then on a question goes before rows
 };
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// Sessions of an endpoint that wait: for room in a window, or until they are within their limits.
+// Sessions of an endpoint that wait for room in a window, or until they are within their limits.
 #ifndef WINDHOVER_IO_ENDPOINT_WAITS_H_
 #define WINDHOVER_IO_ENDPOINT_WAITS_H_
 
@@ -12,8 +12,8 @@
 
 namespace windhover {
 
-// Invariant: while a session waits that has said so, all are looked at again a little later. That
-// they will be is all it keeps; the endpoint's thread alone asks for it.
+// Invariant: while a session waits that has said so, all are looked at again a little later. It
+// does not keep which ones wait. The endpoint's thread.
 //
 // Sessions: a view of what has conversation(), leave_line_when_done(), resume() and read_on().
 template <std::ranges::random_access_range Sessions>
@@ -21,26 +21,25 @@ class EndpointWaits {
  public:
   using Session = std::ranges::range_value_t<Sessions>;
 
-  // How soon a frame that found the window full is tried again; the learner advances its lease at
-  // least every millisecond.
+  // How soon a frame that found the window full is tried again.
   static constexpr std::chrono::microseconds kRetryAfter{500};
-  // How soon one over its limits is looked at again.
+  // How soon a session over its limits is looked at again.
   static constexpr std::chrono::milliseconds kTokensAfter{5};
 
   EndpointWaits(IoContext& io, Sessions sessions, Counters<IoCounter>& counters)
       : sessions_(sessions), room_(io, counters), tokens_(io, counters) {}
 
-  // One has found no room in the window, or waits for bytes that are on their way.
+  // A session has found no room in the window, or waits for bytes that are on their way.
   void for_room() noexcept {
     room_.set(kRetryAfter, [this] { retry(); });
   }
-  // One is over its limits.
+  // A session is over its limits.
   void for_tokens() noexcept {
     tokens_.set(kTokensAfter, [this] {
       for (Session& session : sessions_) session.read_on();
     });
   }
-  // Whoever has come first in a line for room, and does not wait any more, leaves it.
+  // A session that is first in line for room and does not wait any more leaves the line.
   void leave_lines() noexcept {
     for (Session& session : sessions_) session.leave_line_when_done();
   }
@@ -56,7 +55,7 @@ class EndpointWaits {
   }
 
  private:
-  // Goes round all sessions, from the one that is first in line, so that each has its turn.
+  // Resumes all sessions, beginning with one that is first in line, so that each has its turn.
   void retry() noexcept {
     const auto first = std::ranges::find_if(sessions_, [](const Session& session) {
       return session.conversation().rows().first_in_line();

@@ -26,7 +26,7 @@ std::uint64_t FairQueue::start_of(std::uint32_t who) const noexcept {
 void FairQueue::charge(std::uint32_t who, std::int64_t cost) noexcept {
   const std::uint64_t start = start_of(who);
   ends_[who] = start + static_cast<std::uint64_t>(cost);
-  // Whoever has its turn while nobody waits is not to pay for it when others come.
+  // A turn that is had while nobody waits must not count against the connection when others come.
   if (empty()) now_ = std::max(now_, start);
 }
 

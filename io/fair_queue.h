@@ -1,4 +1,4 @@
-// Whose turn it is: fair queueing between the connections of one endpoint.
+// Fair queueing between the connections of one endpoint: whose turn it is.
 #ifndef WINDHOVER_IO_FAIR_QUEUE_H_
 #define WINDHOVER_IO_FAIR_QUEUE_H_
 
@@ -14,11 +14,11 @@ namespace windhover {
 // Start-time fair queueing (Goyal, Vin and Cheng 1996), all weights one. A turn starts, in virtual
 // time, where the last one of the same connection ended, or kCreditNs ago if that is later, and
 // lasts what it costs; the one that starts first is next, and virtual time is the start of the
-// newest turn. So a connection that has had much waits behind those that have had little, whoever
-// asks little is next however many ask much, and nobody saves up more than that: a few turns,
-// because a question that is not answered in pieces may cost more than one. Two lines: those whose
-// next question needs the place of LongPredict stand in one of their own. Fixed memory; a turn
-// costs O(log waiting).
+// newest turn. So a connection that has had much waits behind those that have had little, one that
+// asks little is next however many ask much, and none saves up more than kCreditNs: that is a few
+// turns, because a question that is not answered in pieces may cost more than one. Connections
+// whose next question needs the place of LongPredict stand in a line of their own. Fixed memory; a
+// turn costs O(log waiting).
 class FairQueue {
  public:
   static constexpr std::uint32_t kNobody = UINT32_MAX;
@@ -31,26 +31,27 @@ class FairQueue {
   // Before use.
   void reset() noexcept;
 
-  // A new connection: it has had nothing yet.
+  // Begins with a new connection, which has had no turn yet.
   void begin(std::uint32_t who) noexcept { ends_[who] = now_; }
-  // Its turn, in line or not, has cost so much.
+  // Charges the connection for a turn, whether or not it stood in a line for it.
   void charge(std::uint32_t who, std::int64_t cost) noexcept;
 
-  // Nobody has had a turn for so long, though these wait: counts as if each had had its share of
-  // it, so that virtual time goes on with the clock's. O(waiting). REQUIRES: somebody waits.
+  // For `ns` nobody has had a turn although connections wait: counts as if each had had its share
+  // of that time, so that virtual time goes on with the clock. O(waiting). REQUIRES: one waits.
   void pass(std::int64_t ns) noexcept;
 
   bool empty() const noexcept { return sizes_[0] + sizes_[1] == 0; }
   // REQUIRES: it does not stand in a line.
   void wait(std::uint32_t who, Line line) noexcept;
-  // Takes out who is next, of those for the place only if `place_is_free`; kNobody: none.
+  // Takes out the connection that is next; one that waits for the place only if `place_is_free`.
+  // kNobody: none.
   std::uint32_t next(bool place_is_free) noexcept;
-  // Whether who is next, whoever has the place, has had little of late.
+  // Whether the first of those that do not wait for the place has had little of late.
   bool next_is_light() const noexcept {
     const std::span<Waiting> any = waiting_in(Line::kAny);
     return !any.empty() && any.front().start + kCreditNs / 2 <= now_;
   }
-  // It does not want its turn any more; nothing if it does not wait. O(waiting).
+  // Takes a connection out of its line; no effect if it stands in none. O(waiting).
   void leave(std::uint32_t who) noexcept;
 
  private:

@@ -18,7 +18,7 @@ FrameScan scan_frame(std::span<const std::byte> bytes, std::uint32_t cap) noexce
     const auto byte = std::to_integer<std::uint64_t>(bytes[header]);
     length |= (byte & 0x7f) << (7 * header);
     complete = byte < 0x80;
-    // A last group of zeros says nothing: two spellings of one length are one too many.
+    // A last group of zeros is redundant; each length has one spelling.
     if (complete && byte == 0 && header > 0) {
       scan.kind = FrameScan::kMalformed;
       return scan;

@@ -15,7 +15,7 @@ struct FrameScan {
   enum Kind : std::uint8_t {
     kNeedMore,   // what is there may be the beginning of a frame
     kFrame,      // `frame` is the first one; it and its prefix take `consumed` bytes
-    kMalformed,  // no length: more than five bytes, above 32 bits, or with redundant zero groups
+    kMalformed,  // a bad length: more than five bytes, above 32 bits, or a redundant zero group
     kTooLarge,   // the length exceeds the cap; the bytes behind it are not waited for
   };
   Kind kind = kNeedMore;
@@ -24,11 +24,11 @@ struct FrameScan {
   std::uint32_t length = 0;  // kFrame, kTooLarge, and kNeedMore once the prefix is complete
 };
 
-// Looks at the beginning of `bytes`. Reads nothing behind the prefix. O(1), any thread.
+// Looks at the beginning of `bytes`; reads the prefix alone. O(1). Any thread.
 FrameScan scan_frame(std::span<const std::byte> bytes, std::uint32_t cap) noexcept;
 
-// Writes the prefix of a frame of `length` bytes to `out` (room for kMaxFrameHeader) and gives its
-// size.
+// Writes the prefix of a frame of `length` bytes to `out` (room for kMaxFrameHeader) and returns
+// its size.
 std::size_t write_frame_header(std::uint32_t length, std::byte* out) noexcept;
 std::size_t frame_header_size(std::uint32_t length) noexcept;
 

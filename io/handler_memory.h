@@ -1,7 +1,7 @@
 // Memory for Asio's operations. Asio allocates one object for every operation it starts, through
 // the handler's associated allocator, and gives it back before it calls the handler; so a chain of
-// operations, of which one at a time is under way, needs one fixed piece of memory. (After the
-// allocation example that comes with Asio; but here a fall-back to the heap is counted.)
+// operations, of which one at a time is under way, needs one fixed piece of memory. It follows the
+// allocation example that comes with Asio, but counts fall-backs to the heap.
 #ifndef WINDHOVER_IO_HANDLER_MEMORY_H_
 #define WINDHOVER_IO_HANDLER_MEMORY_H_
 
@@ -14,8 +14,8 @@
 
 namespace windhover {
 
-// One chain's memory. Used by the thread that runs the chain's io_context, and before that by the
-// one that sets it up.
+// The memory of one chain. Used by the thread that runs the chain's io_context, and before that by
+// the one that sets it up.
 class HandlerMemory {
  public:
   static constexpr std::size_t kBytes = 512;
@@ -75,8 +75,8 @@ class HandlerAllocator {
   HandlerMemory* memory_;
 };
 
-// A completion handler that carries its memory with it: with_memory(memory, [this](...) { ... }).
-// Boost 1.74 has no bind_allocator.
+// A completion handler that knows its memory: with_memory(memory, [this](...) { ... }). Boost 1.74
+// has no bind_allocator.
 template <class Function>
 class HandlerWithMemory {
  public:

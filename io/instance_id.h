@@ -1,4 +1,4 @@
-// The name of one life of a server's history.
+// Random names, such as that of a server's history.
 #ifndef WINDHOVER_IO_INSTANCE_ID_H_
 #define WINDHOVER_IO_INSTANCE_ID_H_
 
@@ -8,8 +8,8 @@
 
 namespace windhover {
 
-// 64 bits from the kernel's generator, never 0. Waits for it only while the machine starts.
-// kIoError with errno where there is none. Any thread.
+// 64 random bits from the kernel, never 0. It waits only while the machine starts. kIoError, with
+// errno, where the kernel gives none. Any thread.
 Result<std::uint64_t> random_instance_id() noexcept;
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// What a client may send as keys of rows, and what is said where there are none.
+// Which keys of rows a client may send, and the sentences that refuse others.
 #ifndef WINDHOVER_IO_KEYS_H_
 #define WINDHOVER_IO_KEYS_H_
 
@@ -14,8 +14,8 @@ static_assert(kMaxKeyBytes == 64);
 inline constexpr std::string_view kNoKeys =
     "the server keeps no keys: labels.pending, how many may wait for their outcome, is 0";
 
-// Whether a server would take all of these keys: for others it closes the connection or refuses
-// them. `keys`: a range of texts.
+// Whether a server would take all of these keys: it refuses a longer one, and closes the connection
+// over one that is not ASCII. `keys`: a range of texts.
 template <class Keys>
 bool are_keys(const Keys& keys) noexcept {
   return std::ranges::all_of(keys, [](std::string_view key) {

@@ -6,12 +6,12 @@
 
 namespace windhover {
 
-// Where one endpoint listens; at least one of the two. The strings are copied.
+// Where one endpoint listens: TCP, a Unix-domain socket, or both. The strings are copied.
 struct ListenConfig {
   std::string_view tcp_address = "127.0.0.1";  // a numeric address; empty: no TCP
   std::uint16_t tcp_port = 0;                  // 0: any free one, see ServedEndpoint::port
-  // Empty: none. Created 0600, where identities say who may come 0666; a stale one is replaced,
-  // removed at stop.
+  // Path of the Unix-domain socket; empty: none. Its mode is 0600, or 0666 where identities say who
+  // may come. A stale one is replaced; it is removed at stop.
   std::string_view unix_path;
 };
 

@@ -13,7 +13,7 @@ namespace windhover {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(100);  // after an error
-// While more connect than may: a few are then accepted in one go.
+// The pause while more connect than may: a few are then accepted in one go.
 constexpr auto kAcceptAgain = std::chrono::milliseconds(5);
 
 std::int64_t now_ns() noexcept {
@@ -145,17 +145,17 @@ void Listener::on_accept(const ErrorCode& error) noexcept {
 
 void Listener::on_error(const ErrorCode& error) noexcept {
   counters_.add(IoCounter::kAcceptErrors);
-  // The peer went away meanwhile: nothing to wait for.
+  // The peer has gone away meanwhile, so there is nothing to wait for.
   if (error == asio::error::connection_aborted) return accept();
   pause(kPause);
 }
 
-// incoming_, and those that have come since.
+// Offers incoming_, and accepts those that have come since.
 void Listener::take() noexcept {
   if (offer()) accept_more();
 }
 
-// False: it waits for a place.
+// Offers incoming_ to the sink. False: it waits for a place.
 bool Listener::offer() noexcept {
   waits_ = !sink_.on_connection(incoming_);
   if (waits_) {

@@ -17,9 +17,9 @@
 
 namespace windhover {
 
-// What a listener does with a connection: takes the socket over by moving it, or leaves it, and
-// then it is closed. False: a place for it will be free in a moment; it is offered again after
-// Listener::kPlaceAgain, and until then no other one is accepted.
+// Takes a listener's connections. on_connection() moves the socket away, or leaves it, and then it
+// is closed. False: a place will be free in a moment; the socket is offered again after
+// Listener::kPlaceAgain, and no other one is accepted until then.
 class ConnectionSink {
  public:
   virtual bool on_connection(Stream& socket) noexcept = 0;
@@ -29,10 +29,10 @@ class ConnectionSink {
 };
 
 // Accepts one connection after another on the endpoint's thread. An error of accepting (no
-// descriptors left, say) is counted and followed by a pause; it never ends the listening. A crowd
-// that connects as fast as it can waits in the kernel's queue while kMostPerSecond have been
-// accepted, so that those who are there are served first; a second's worth is accepted at once. A
-// thread that works long between two looks at its sockets accepts kAtOnce each time.
+// descriptors left, say) is counted and followed by a pause; it never ends the listening. At most
+// kMostPerSecond are accepted a second, in bursts of at most as many; others wait in the kernel's
+// queue, so that peers that have a place are served first. Each look at the socket accepts up to
+// kAtOnce more, in case the thread works long between two looks.
 class Listener {
  public:
   static constexpr std::uint64_t kMostPerSecond = 1'000;
@@ -44,14 +44,13 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // Bind and listen. The sentence of an error says of which endpoint, `name`, what address or path
-  // it is about, and lives as long as this; its number is errno. The address is numeric. A
-  // Unix-domain socket gets mode 0600, or 0666 `for_others`; a path that nobody listens on any more
-  // is replaced.
+  // Bind and listen. The sentence of an error names the endpoint (`name`) and the address or path,
+  // and lives as long as this; its number is errno. The address is numeric. A Unix-domain socket
+  // gets mode 0600, or 0666 with `for_others`; a stale one is replaced.
   Result<bool> open_tcp(const char* name, std::string_view address, std::uint16_t port);
   Result<bool> open_unix(const char* name, std::string_view path, bool for_others = false);
-  // For the process itself: a Unix-domain socket without a file, whose name the kernel chooses and
-  // `path` gets.
+  // Listens for the process itself, on a Unix-domain socket without a file. The kernel chooses its
+  // name, which `path` gets.
   Result<bool> open_inner(std::string& path);
   bool is_open() const noexcept { return acceptor_.is_open(); }
   std::uint16_t port() const noexcept { return port_; }  // 0 unless TCP
@@ -81,7 +80,7 @@ class Listener {
   Stream incoming_;
   Timer pause_;
   TokenBucket bucket_;
-  bool waits_ = false;  // incoming_, for a place
+  bool waits_ = false;  // incoming_ waits for a place
   std::uint16_t port_ = 0;
   std::string failure_;  // the sentence of an error
   std::string unix_path_;

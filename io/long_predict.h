@@ -14,7 +14,7 @@
 namespace windhover {
 
 // The place of an endpoint for one such question at a time; between its pieces other connections
-// have their turns, and short questions are answered elsewhere. Every piece comes from the snapshot
+// have their turns, whose short questions do not need the place. All pieces come from the snapshot
 // that was the newest when the first began. One thread.
 class LongPredict {
  public:
@@ -28,9 +28,9 @@ class LongPredict {
   const void* asker() const noexcept { return asker_; }
   std::int64_t begun_ns() const noexcept { return begun_ns_; }
 
-  // Takes the place, unless the question is refused. `reader` is that of the model, for this alone.
-  // Rows with keys are kept by `elsewhere`, the engine that was asked about, where it is not null
-  // because another one answers. REQUIRES: asker() is null.
+  // Takes the place, unless the question is refused. `reader` is the model's, used for nothing
+  // else. `elsewhere` is the engine that was asked about where another one answers, else null; it
+  // keeps the rows with keys. REQUIRES: asker() is null.
   Status begin(Reader& reader, const PredictQuery& query, Engine* elsewhere, const void* asker,
                std::int64_t now_ns) noexcept {
     request_ = scratch_.load(query);
@@ -44,12 +44,11 @@ class LongPredict {
     return Status::kOk;
   }
 
-  // Before advance(): `query` is that of begin(), and this is where its frame lies by now.
+  // Called before advance() with the question of begin(), whose frame may have moved.
   void find_keys(const PredictQuery& query) noexcept {
     if (query.keys.count > 0) request_.keys = scratch_.load_keys(query);
   }
-  // Answers so many rows more, or as many as there are left, and keeps those with keys. Returns how
-  // many.
+  // Answers `rows` rows more, or as many as are left, and keeps those with keys. Returns how many.
   std::size_t advance(std::size_t rows) noexcept {
     rows = std::min(rows, request_.rows - rows_done_);
     predict_rows(*reader_, request_, keeper_, rows_done_, rows, scratch_.summaries(request_.rows));
@@ -58,7 +57,7 @@ class LongPredict {
   }
   bool is_answered() const noexcept { return rows_done_ == request_.rows; }
 
-  // The answer, which lives until the next question begins. The place is free. REQUIRES:
+  // Frees the place and returns the answer, which lives until the next question begins. REQUIRES:
   // is_answered().
   PredictReply end(Provenance& provenance) noexcept {
     const std::span<PredictiveSummary> summaries = scratch_.summaries(request_.rows);
@@ -68,7 +67,7 @@ class LongPredict {
             request_.thresholds.size()};
   }
 
-  // This one does not want it any more.
+  // Frees the place if `asker` has it.
   void abandon(const void* asker) noexcept {
     if (asker_ == nullptr || asker_ != asker) return;
     reader_->abandon_predict();

@@ -19,7 +19,8 @@ struct PackedArray {
   std::size_t count = 0;
 };
 
-// Texts of one repeated field, some of its message's bytes apart: read_keys() finds them again.
+// The texts of one repeated field, between which other fields may lie: read_keys() finds them
+// again.
 struct KeyList {
   std::string_view first;
   const char* end = nullptr;  // where the last one ends
@@ -27,7 +28,7 @@ struct KeyList {
 };
 
 enum class RequestKind : std::uint8_t {
-  kUnknown,  // no body that this version knows
+  kUnknown,  // no body, or one that this version does not know
   kHello,
   kObserve,
   kPredict,
@@ -60,7 +61,7 @@ struct HelloRequest {
   std::uint64_t model_fingerprint = 0;
   std::uint32_t durability = 0;  // a Durability, or one of a later version
   std::string_view model;        // ASCII, within the frame; empty: the first
-  std::string_view token;        // likewise; empty: none. A secret
+  std::string_view token;        // a secret; likewise; empty: none
 };
 
 struct ObserveRequest {

@@ -13,7 +13,7 @@ ModelStateReply state_of(const ModelContext& context,
                          std::span<const ModelContext> models) noexcept {
   const ServedModel& model = *context.model;
   ModelStateReply state;
-  // The answer before the head: it is never ahead of it.
+  // The answer is read before the head, so that it is never ahead of it.
   (void)context.queries->provenance(state.provenance);
   state.name = model.name();
   state.model = model_kind(model.engine->config().model.name);

@@ -1,4 +1,4 @@
-// What one endpoint's thread tells of all models, and changes about one.
+// Answers to questions about models, and changes of one, on one endpoint's thread.
 #ifndef WINDHOVER_IO_MODEL_DIRECTORY_H_
 #define WINDHOVER_IO_MODEL_DIRECTORY_H_
 
@@ -12,14 +12,14 @@
 
 namespace windhover {
 
-// Whether it is answered here.
+// Whether such a request is answered here.
 constexpr bool about_models(RequestKind kind) noexcept {
   return kind == RequestKind::kListModels || kind == RequestKind::kChangeModel ||
          kind == RequestKind::kHostModel;
 }
 
-// Each writes one response, of at most kStatusReplyBound bytes, and returns its bytes. Models that
-// `rights` has no role on are left out, without a word that there are any.
+// Each writes one response, of at most kStatusReplyBound bytes, and returns its size. list_models()
+// leaves out, and does not count, models on which `rights` has no role.
 std::size_t list_models(std::uint64_t id, const ListModelsQuery& query,
                         const ConversationContext& context, const PeerRights& rights,
                         std::span<std::byte> out) noexcept;
@@ -31,7 +31,7 @@ std::size_t change_model(std::uint64_t id, const ChangeModelQuery& query, ModelC
 std::size_t host_model(std::uint64_t id, const HostModelQuery& query,
                        const ConversationContext& context, std::span<std::byte> out) noexcept;
 
-// Whichever of these it is. REQUIRES: about_models(request.kind), and the peer may.
+// Answers by the one of these that fits. REQUIRES: about_models(request.kind), and the peer may.
 std::size_t answer_about_models(const RequestView& request, const ConversationContext& context,
                                 const PeerRights& rights, ModelContext& about,
                                 std::span<std::byte> out) noexcept;

@@ -1,4 +1,5 @@
-// What operators want of a server's models, from their connections to the thread that does it.
+// Orders of operators to add, replace and remove models, handed from connections to the thread that
+// carries them out.
 #ifndef WINDHOVER_IO_MODEL_ORDERS_H_
 #define WINDHOVER_IO_MODEL_ORDERS_H_
 
@@ -35,32 +36,32 @@ struct ModelOutcome {
   std::uint64_t free_bytes = 0;
   std::array<char, HostModelReply::kMostError + 1> error{};
 
-  // Cut where it is too long; what is not ASCII becomes '?'.
+  // Sets status and error. A sentence that is too long is cut; what is not ASCII becomes '?'.
   void say(Status why, std::string_view sentence) noexcept;
 };
 
-// One order at a time: who comes while another waits or is carried out is refused, and asks again.
-// The last kKept outcomes can be asked for. A lock is held while a few kilobytes are copied, on the
-// way of orders alone. Invariant: an order is carried out once.
+// One order at a time: one that comes while another waits or is carried out is refused. The last
+// kKept outcomes can be asked for. Only orders take the lock, while a few kilobytes are copied.
+// Invariant: an order is handed out once.
 class ModelOrders {
  public:
   static constexpr std::size_t kKept = 8;
 
-  // False: the system gave no descriptor to wait with, so nobody can carry out anything.
+  // False: the system gave no descriptor to wait with, so no order can be carried out.
   bool valid() const noexcept { return wake_.valid(); }
 
-  // Somebody carries out orders from now on, or not any more. Without anybody there are none.
+  // A thread carries out orders from now on, or not any more. Before begin() none are taken.
   void begin() noexcept;
   void end() noexcept;
   bool are_taken() const noexcept { return taken_.load(std::memory_order_acquire); }
 
-  // Any thread. The number of the order; 0: another one is under way. REQUIRES: name and
-  // configuration are not longer than there is room.
+  // Returns the number of the order; 0: another one is under way. Any thread. REQUIRES: name and
+  // configuration have at most kMaxModelName and kMostConfiguration bytes.
   std::uint64_t place(const HostModelQuery& query) noexcept;
-  // Any thread. False: there was no such order, or its outcome is not kept any more.
+  // False: there was no such order, or its outcome is not kept any more. Any thread.
   bool ask(std::uint64_t number, ModelOutcome& outcome) noexcept;
 
-  // Who carries out: waits for an order. False: end() has been called.
+  // For the thread that carries out orders: waits for one. False: end() has been called.
   bool wait(ModelOrder& order) noexcept;
   void finish(const ModelOutcome& outcome) noexcept;
 

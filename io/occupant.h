@@ -1,4 +1,4 @@
-// What an endpoint sees of who has one of its places.
+// What an endpoint sees of a connection that has one of its places.
 #ifndef WINDHOVER_IO_OCCUPANT_H_
 #define WINDHOVER_IO_OCCUPANT_H_
 
@@ -6,14 +6,14 @@
 
 namespace windhover {
 
-// A session, or a connection of HTTP, as those see it that give places away. A value: it holds for
-// the moment, on the endpoint's thread.
+// A session, or a connection of HTTP, as the code that gives places away sees it. A value that
+// holds for the moment, on the endpoint's thread.
 struct Occupant {
   enum class Stage : std::uint8_t {
     kNobody,
     kHere,
     kParting,   // nothing more is handled, its last replies are being sent
-    kLingers,   // all is sent; what its peer still sends is thrown away until it closes
+    kLingers,   // all is sent; what its peer still sends is discarded until it closes
     kIsClosed,  // operations under way are coming back
   };
 
@@ -23,9 +23,9 @@ struct Occupant {
   bool is_closed() const noexcept { return stage == Stage::kIsClosed; }
 
   Stage stage = Stage::kNobody;
-  bool greeted = false;       // somebody is known at it, over HTTP also if a request has come whole
-  bool stranger = false;      // it may be let go, because nobody is known at it
-  bool on_trial = false;      // on a place kept for who looks after the server, and not an admin
+  bool greeted = false;       // it has said Hello; over HTTP: is known, or a request has come whole
+  bool stranger = false;      // its peer is not known: it may be closed for others
+  bool on_trial = false;      // on a place kept for operators, and not known to be an admin
   std::uint64_t address = 0;  // where the peer is, see Credential::of_address()
   std::int64_t begun_ns = 0;
 };

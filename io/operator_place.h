@@ -1,4 +1,4 @@
-// The places that an endpoint keeps for whoever looks after it.
+// The places that an endpoint keeps for operators of the server.
 #ifndef WINDHOVER_IO_OPERATOR_PLACE_H_
 #define WINDHOVER_IO_OPERATOR_PLACE_H_
 
@@ -12,14 +12,14 @@
 
 namespace windhover {
 
-// What a connection is there for.
+// What a connection's place is for.
 enum class PlaceKind : std::uint8_t {
   kEverybodys,
-  kStatus,  // it may say who it is and ask the status, and becomes an admin's if it is one
-  kAdmins,  // likewise, and who is none is refused
+  kStatus,  // Hello and Status only; an admin's becomes kEverybodys
+  kAdmins,  // an admin's becomes kEverybodys; others are refused
 };
 
-// A third session, because one that is let go needs a moment to end.
+// Two places, and a third session because one that is closed needs a moment to end.
 inline constexpr std::size_t kOperatorSessions = 3;
 inline constexpr std::int64_t kOperatorLifeNs = 2'000'000'000;
 inline constexpr std::int64_t kOperatorHelloNs = 250'000'000;
@@ -27,12 +27,13 @@ inline constexpr std::int64_t kOperatorHelloNs = 250'000'000;
 // Whether the other end is on this machine.
 bool is_local(Stream& socket) noexcept;
 
-// When all sessions are taken, by peers that are known, one more connection may come in: from
-// loopback or a Unix-domain socket, to ask the status, and it has the place for kOperatorLifeNs at
-// most. Where identities are known it may come from anywhere, and who shows that it is an admin has
-// the other place, one at a time, as long and for all that others have theirs. Before it has shown
-// who it is it loses the place to the next that comes: after kOperatorHelloNs, or at once if that
-// one has sent something. So connections that say nothing, or drip, keep nobody out.
+// When all sessions are taken by peers that have said Hello, one more connection may come in, from
+// loopback or a Unix-domain socket, to ask the status; it has the place for kOperatorLifeNs at
+// most. Where there is an identities file it may come from anywhere, and one that proves to be an
+// admin has the other place, one at a time, for as long and as much as others have theirs. Until it
+// has said Hello a connection loses the place to the next that comes: after kOperatorHelloNs, or at
+// once if that one has sent something. So connections that send nothing, or slowly, keep nobody
+// out.
 //
 // Sessions: a range of what has occupant() and abort(), kOperatorSessions of them.
 template <std::ranges::forward_range Sessions>
@@ -43,12 +44,11 @@ class OperatorPlace {
   OperatorPlace(Sessions sessions, bool identities) noexcept
       : sessions_(sessions), identities_(identities) {}
 
-  // What becomes of a connection.
   struct Taken {
-    Session* session = nullptr;  // null: none is free
+    Session* session = nullptr;  // for the connection; null: none is free
     bool soon = false;           // but one will be in a moment
   };
-  // The one that has the place may be let go, and so may those that have said all they had to say.
+  // Finds a session for a connection. It may close the one that has the place, or one that lingers.
   Taken take(Stream& socket, std::int64_t now_ns) noexcept {
     if (!identities_ && !is_local(socket)) return {};
     const auto free = std::ranges::find_if(sessions_, &Occupant::is_free, &Session::occupant);

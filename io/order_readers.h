@@ -1,4 +1,4 @@
-// Readers of the requests that come seldom: what decode_request() (codec.h) is made of.
+// Readers of requests that are rare: parts of decode_request() (codec.h).
 #ifndef WINDHOVER_IO_ORDER_READERS_H_
 #define WINDHOVER_IO_ORDER_READERS_H_
 

@@ -1,4 +1,4 @@
-// Replies on their way to one peer, and for how long it has not taken them.
+// Replies on their way to one peer, and how long it has not taken them.
 #ifndef WINDHOVER_IO_OUTGOING_REPLIES_H_
 #define WINDHOVER_IO_OUTGOING_REPLIES_H_
 
@@ -22,7 +22,7 @@ class OutgoingReplies {
 
   // Where the write's fall-backs to the heap are counted. Before use.
   void count_in(Counters<IoCounter>& counters) noexcept { memory_.count_in(counters); }
-  // A new peer. REQUIRES: no write is under way.
+  // Begins with a new peer. REQUIRES: no write is under way.
   void begin(std::int64_t now_ns) noexcept {
     buffer_.clear();
     waiting_since_ns_ = now_ns;
@@ -34,8 +34,8 @@ class OutgoingReplies {
   HandlerMemory& memory() noexcept { return memory_; }
   bool is_under_way() const noexcept { return under_way_; }
 
-  // The peer takes nothing just now: a write of all that is in the buffer is under way. Those that
-  // come behind it are looked at when these are taken.
+  // The peer takes nothing just now: a write of all that is in the buffer is under way. The bytes
+  // in it now are owed; later ones are looked at when these are taken.
   void wait(std::int64_t now_ns) noexcept {
     under_way_ = true;
     waiting_since_ns_ = now_ns;
@@ -44,14 +44,14 @@ class OutgoingReplies {
     owed_since_ns_ = now_ns;
   }
   void end_wait() noexcept { under_way_ = false; }
-  // The peer has taken so many bytes.
+  // The peer has taken `bytes` bytes.
   void taken(std::size_t bytes) noexcept {
     buffer_.consume(bytes);
     owed_bytes_ -= std::min(bytes, owed_bytes_);
   }
 
-  // Whether the peer has taken nothing for too long, or for too long not all that waited at one
-  // time.
+  // Whether the peer has taken nothing for write_timeout, or has not taken all owed bytes within
+  // answer_timeout.
   bool is_stuck(const Limits& limits, std::int64_t now_ns) const noexcept {
     return under_way_ && (now_ns - waiting_since_ns_ > limits.write_timeout_ns ||
                           now_ns - owed_since_ns_ > limits.answer_timeout_ns);
@@ -61,8 +61,8 @@ class OutgoingReplies {
   ReplyBuffer buffer_;
   HandlerMemory memory_;
   bool under_way_ = false;
-  std::int64_t waiting_since_ns_ = 0;  // the write that is under way
-  std::size_t owed_bytes_ = 0;         // that are left of those that had to wait at one time
+  std::int64_t waiting_since_ns_ = 0;  // when the write that is under way began
+  std::size_t owed_bytes_ = 0;         // what is left of them
   std::int64_t owed_since_ns_ = 0;
 };
 

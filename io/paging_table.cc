@@ -9,7 +9,8 @@ PagingTable::Place* PagingTable::find(std::uint64_t snapshot) noexcept {
   return snapshot == 0 || found == places().end() ? nullptr : &*found;
 }
 
-// The place where a new asker gets its snapshot. The place's own snapshot is 0 until one is pinned.
+// The place where a new asker gets its snapshot. It has none (0) until one is pinned, unless it is
+// shared.
 PagingTable::Place* PagingTable::place_for(const void* asker, std::int64_t now_ns) noexcept {
   Place* out = nullptr;
   Place* youngest = nullptr;
@@ -43,7 +44,7 @@ Status PagingTable::draws(const Page& page, const void* asker, std::int64_t now_
   if (!ok(status)) return status;
   if (place->snapshot == 0) {
     Place* const same = find(provenance.snapshot_id);
-    if (same != nullptr) {  // it was the newest already: one place is enough
+    if (same != nullptr) {  // another place has this snapshot already: one is enough
       place->reader->release();
       place->owner = nullptr;
       place = same;

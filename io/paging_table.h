@@ -13,12 +13,12 @@
 
 namespace windhover {
 
-// A few places, each a reader that keeps one snapshot pinned. Whoever begins gets the newest
-// snapshot on the place that has been out of use for longest, the one it had itself before others.
-// A place is in use until its client has had the last page, and for kKeptNs after each page before
-// that: whoever asks for the next within that time never finds it gone. Where all are in use
-// whoever begins shares the snapshot that was pinned last, and so do those who begin while it is
-// still the newest. One endpoint and model; one thread.
+// A few places, each a reader that keeps one snapshot pinned. A client that begins gets the newest
+// snapshot, on a place that is not in use: its own of before if it has one, else an empty one, else
+// the one that was pinned first. A place is in use for kKeptNs after each page, until its client
+// has had the last: a client that asks for the next page within that time finds the snapshot. Where
+// all places are in use the client shares the snapshot that was pinned last; clients that begin
+// while a pinned snapshot is still the newest share it too. One endpoint and model; one thread.
 class PagingTable {
  public:
   static constexpr std::size_t kMost = 4;
@@ -27,8 +27,8 @@ class PagingTable {
   // Before use. REQUIRES: fewer than kMost have been added.
   void add(Reader reader) noexcept { places_[count_++].reader = reader; }
 
-  // Draws `first` to `first + count` of this snapshot, or of whichever it is for one who begins
-  // (0); `last`: there are none behind them. kUnavailable: it is not kept any more.
+  // Draws `first` to `first + count` of a snapshot; 0: of the one that a client gets that begins.
+  // `last`: there are none behind them. kUnavailable: the snapshot is not kept any more.
   struct Page {
     std::uint64_t snapshot = 0;
     std::uint32_t first = 0;
@@ -38,7 +38,7 @@ class PagingTable {
   Status draws(const Page& page, const void* asker, std::int64_t now_ns, std::span<double> out,
                Provenance& provenance) noexcept;
 
-  // The client is gone, and pages on no more.
+  // The client is gone, or pages no more.
   void leave(const void* asker) noexcept;
 
  private:
@@ -48,7 +48,7 @@ class PagingTable {
     const void* owner = nullptr;  // who began
     bool shared = false;          // others have had pages of it
     std::int64_t pinned_ns = 0;
-    std::int64_t in_use_ns = 0;  // when there was a page that was not the last; 0: out of use
+    std::int64_t in_use_ns = 0;  // when it last gave a page that was not the last; 0: not in use
   };
   std::span<Place> places() noexcept { return std::span(places_).first(count_); }
   static bool in_use(const Place& place, std::int64_t now_ns) noexcept {

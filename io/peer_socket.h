@@ -17,7 +17,7 @@
 namespace windhover {
 
 // TCP is under TLS where the server has a certificate; Unix-domain sockets never are. The handshake
-// is part of the first reads. The thread of the endpoint.
+// is part of the first reads. The endpoint's thread.
 class PeerSocket {
  public:
   PeerSocket(IoContext& io, Counters<IoCounter>& counters) : socket_(io), counters_(counters) {}
@@ -27,14 +27,14 @@ class PeerSocket {
   bool begin(Stream&& socket, const TlsContext* tls, std::int64_t now_ns) noexcept;
   void close() noexcept;
 
-  // A handshake that has gone on for longer than kHandshakeNs.
+  // A handshake may take so long.
   static constexpr std::int64_t kHandshakeNs = 5'000'000'000;
   bool shakes_hands() const noexcept { return channel_.is_on() && !established_; }
   bool shakes_hands_too_long(std::int64_t now_ns) const noexcept {
     return shakes_hands() && now_ns - since_ns_ > kHandshakeNs;
   }
 
-  // Who the peer is, once it is known: true once, before its first byte.
+  // Tells who the peer is, once that is known: true once, before the peer's first byte.
   bool tells_who(Credential& who) noexcept {
     if (!news_) return false;
     news_ = false;
@@ -42,25 +42,26 @@ class PeerSocket {
     return true;
   }
 
-  // They work like those of Asio's socket, with `error` would_block where the socket must be waited
-  // for. Bytes that are no TLS end the connection as the peer's end does (eof), and are counted.
+  // Like those of Asio's socket: `error` is would_block where the socket must be waited for. Bytes
+  // that are no TLS end the connection as its peer would (eof), and are counted.
   std::size_t read_some(std::span<std::byte> room, ErrorCode& error) noexcept;
   std::size_t write_some(std::span<const std::byte> bytes, ErrorCode& error) noexcept;
-  // The memory is that of one chain of operations, handler(error, bytes).
+  // Call handler(error, bytes). `memory` is that of one chain of operations.
   template <class Handler>
   void async_read_some(std::span<std::byte> room, HandlerMemory& memory, Handler handler);
   template <class Handler>
   void async_write_some(std::span<const std::byte> bytes, HandlerMemory& memory, Handler handler);
 
-  // Nothing more is sent. What comes from here on is read as it is, to be thrown away.
+  // Ends sending. What comes from here on is read undecrypted, to be discarded.
   void shutdown_send() noexcept;
   void cancel() noexcept {
     ErrorCode ignored;
     socket_.cancel(ignored);
   }
-  // Who is late while something lies here has so much more: it may be the server that is late.
+  // A peer that is late while bytes of it lie here unread has so much more time: it may be the
+  // server that is late.
   static constexpr std::int64_t kHeldUpNs = 10'000'000'000;
-  // What has come and can be read: nothing while the peer has to take something first.
+  // Bytes that have come and can be read: none while the peer has to take something first.
   std::size_t available() const noexcept {
     ErrorCode ignored;
     return secret_ && waits_for_ == Stream::wait_write ? 0 : socket_.available(ignored);
@@ -82,7 +83,7 @@ class PeerSocket {
   bool established_ = false;
   bool secret_ = false;  // bytes go through the channel
   bool news_ = false;
-  Stream::wait_type waits_for_ = Stream::wait_read;  // a read that would block
+  Stream::wait_type waits_for_ = Stream::wait_read;  // what a read that would block needs
   std::int64_t since_ns_ = 0;
   Credential who_;
 };
@@ -94,7 +95,8 @@ void PeerSocket::async_read_some(std::span<std::byte> room, HandlerMemory& memor
     socket_.async_read_some(asio::buffer(room.data(), room.size()), with_memory(memory, handler));
     return;
   }
-  // Bytes may be there already, and then no wait of the socket's ends. Never called from in here.
+  // OpenSSL may hold bytes already, and then no wait for the socket would end. The handler is never
+  // called from inside this function.
   ErrorCode error;
   const std::size_t bytes = read_tls(room, error);
   if (error == asio::error::would_block) return wait_to_read(room, memory, handler);

@@ -1,4 +1,4 @@
-// What the thread of an endpoint needs to speak of one more model.
+// What the thread of an endpoint needs to serve one more model.
 #ifndef WINDHOVER_IO_PLACE_CHANGE_H_
 #define WINDHOVER_IO_PLACE_CHANGE_H_
 
@@ -16,8 +16,8 @@ namespace windhover {
 
 class Persistence;
 
-// A place among the server's models, and who comes there, or that whoever is there goes. Whoever
-// has let go of a model touches nothing of it any more.
+// A place among the server's models, and the model that comes there, or that the one there goes. An
+// endpoint that has let go of a model touches nothing of it any more.
 struct PlaceChange {
   std::size_t place = 0;
   ServedModel* model = nullptr;  // null: it goes

@@ -1,5 +1,5 @@
-// A question that one engine answers while another one, which was asked about, keeps the rows with
-// keys: `keeper`. Null: whoever answers keeps them.
+// A question about one model that another model's engine answers. `keeper` is then the engine that
+// was asked about: it keeps the rows with keys. Null: the engine that answers keeps them.
 #ifndef WINDHOVER_IO_PREDICT_AND_KEEP_H_
 #define WINDHOVER_IO_PREDICT_AND_KEEP_H_
 
@@ -10,7 +10,7 @@
 
 namespace windhover {
 
-// Reader::begin_predict(), if both engines may have the question.
+// Reader::begin_predict(), unless either engine refuses the question.
 inline Status begin_predict(Reader& reader, PredictRequest request, Engine* keeper) noexcept {
   if (keeper != nullptr && !request.keys.empty()) {
     if (const Status status = keeper->labels().may_keep(request); !ok(status)) return status;
@@ -19,7 +19,7 @@ inline Status begin_predict(Reader& reader, PredictRequest request, Engine* keep
   return reader.begin_predict(request);
 }
 
-// Reader::predict_rows().
+// Reader::predict_rows(), after which `keeper` keeps the rows.
 inline void predict_rows(Reader& reader, PredictRequest request, Engine* keeper, std::size_t first,
                          std::size_t count, std::span<PredictiveSummary> summaries) noexcept {
   const std::span<const std::string_view> keys = request.keys;

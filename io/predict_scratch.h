@@ -1,4 +1,4 @@
-// The arrays of one Predict or Outcome where they can be computed with.
+// The arrays of one Predict or Outcome, aligned and as doubles.
 #ifndef WINDHOVER_IO_PREDICT_SCRATCH_H_
 #define WINDHOVER_IO_PREDICT_SCRATCH_H_
 
@@ -13,7 +13,8 @@
 
 namespace windhover {
 
-// Arrays in a frame have any alignment; here they are copied. A frame cannot hold more. One thread.
+// Arrays in a frame have any alignment; here they are copied. There is room for all that a frame
+// can hold. One thread.
 class PredictScratch {
  public:
   // Takes memory, writes nothing but itself.
@@ -22,10 +23,10 @@ class PredictScratch {
   // Before use.
   void reset() noexcept;
 
-  // What is loaded stays until the next is.
+  // What is loaded stays until the next load().
   PredictRequest load(const PredictQuery& query) noexcept;
   OutcomeBatch load(const OutcomeQuery& query) noexcept;
-  // The keys alone, of a question that has been loaded and whose frame has moved.
+  // Loads the keys alone, of a question that has been loaded and whose frame has moved.
   std::span<const std::string_view> load_keys(const PredictQuery& query) noexcept;
 
   // REQUIRES: rows <= Limits::max_query_rows.

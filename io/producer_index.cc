@@ -10,7 +10,7 @@ void ProducerIndex::reset(std::uint64_t seed) noexcept {
   shift_ = 64 - std::countr_zero(slots_.size());
 }
 
-// What was pushed on by it moves back, so that every search that passes a slot finds it taken.
+// Entries that this one had displaced move back, so that no search meets a free slot too early.
 void ProducerIndex::remove(std::uint64_t producer) noexcept {
   const std::size_t mask = slots_.size() - 1;
   std::size_t hole = slot_of(producer);

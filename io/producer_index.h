@@ -12,12 +12,12 @@
 
 namespace windhover {
 
-// Invariant: a search for a producer that was added passes no free slot before its own. Linear
-// probing; at most half of the slots are taken. One thread.
+// Linear probing; at most half of the slots are taken. Invariant: a search for a producer that was
+// added passes no free slot before its own. One thread.
 class ProducerIndex {
  public:
-  // Takes memory, writes nothing. `entries`: the `capacity` of the table, whose places it tells, or
-  // none where the arena is exhausted.
+  // Takes memory, writes nothing. `entries`: those of the table, `capacity` of them, or none where
+  // the arena is exhausted.
   ProducerIndex(Arena& arena, std::span<const ProducerEntry> entries, std::size_t capacity) noexcept
       : entries_(entries), slots_(arena.allocate<ProducerPlace>(std::bit_ceil(2 * capacity))) {}
 
@@ -30,16 +30,16 @@ class ProducerIndex {
   void add(std::uint64_t producer, ProducerPlace place) noexcept {
     slots_[slot_of(producer)] = place;
   }
-  // REQUIRES: it is known, and its entry as it was.
+  // REQUIRES: it is known, and its entry is unchanged.
   void remove(std::uint64_t producer) noexcept;
 
  private:
-  // Multiplication by a random odd number and the product's highest bits: no two producers that
-  // were chosen without knowing it meet more often than by chance.
+  // The highest bits of the product with a random odd number: two producers that were chosen
+  // without knowing it collide with probability at most 2 / slots (Dietzfelbinger et al. 1997).
   std::size_t home(std::uint64_t producer) const noexcept {
     return static_cast<std::size_t>((producer * seed_) >> shift_);
   }
-  // Where the producer's place stands, or would.
+  // The slot that has the producer's place, or the one that it would get.
   std::size_t slot_of(std::uint64_t producer) const noexcept {
     const std::size_t mask = slots_.size() - 1;
     std::size_t i = home(producer);

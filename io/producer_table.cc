@@ -48,7 +48,7 @@ ProducerPlace ProducerTable::free_place(const ProducerShare& share, std::size_t 
   return place;
 }
 
-// One that nobody speaks for. REQUIRES: not known, and has_room().
+// Adds a producer, for which nobody speaks yet. REQUIRES: it is not known, and has_room().
 ProducerTable::Entry& ProducerTable::add(std::uint64_t producer, std::uint32_t share,
                                          std::size_t most) noexcept {
   WINDHOVER_CHECK(has_room());
@@ -61,8 +61,8 @@ ProducerTable::Entry& ProducerTable::add(std::uint64_t producer, std::uint32_t s
   return entry;
 }
 
-// Whoever speaks for it has it, if there is room in its share. REQUIRES: it is in no order of
-// silence.
+// Moves a producer to the share of the identity that speaks for it, if that has room. REQUIRES: it
+// is in no order of silence.
 void ProducerTable::move(Entry& entry, const ProducerClaims& claims) noexcept {
   const std::uint32_t share = claims.share_in(shares_);
   if (share == entry.share || claims.owner_.identity == 0) return;
@@ -177,7 +177,7 @@ Status ProducerTable::set(std::uint64_t producer, std::uint64_t next,
   return Status::kOk;
 }
 
-// Each pair of numbers that a visitor is shown.
+// Calls pair() with each pair of numbers that a visitor is shown.
 void ProducerTable::show(auto&& pair) const noexcept {
   std::uint32_t share = ProducerShares::kNobodys;
   const auto tell = [&](const Entry& entry) {
@@ -205,7 +205,7 @@ Status ProducerTable::visit_state(StateVisitor& visitor) noexcept {
   }
   visitor.value(count);
   if (!visitor.restores()) {
-    // Not the entry's own: what a visitor does to what it is shown must not move it.
+    // Copies are shown: a visitor may change what it is shown, and the entries must not change.
     show([&](std::uint64_t first, std::uint64_t second) { visitor.values(first, second); });
     return Status::kOk;
   }

@@ -1,4 +1,4 @@
-// Who has sent how much: what makes sending again safe.
+// How many rows each producer has sent: so rows can be sent again safely.
 #ifndef WINDHOVER_IO_PRODUCER_TABLE_H_
 #define WINDHOVER_IO_PRODUCER_TABLE_H_
 
@@ -17,9 +17,9 @@
 
 namespace windhover {
 
-// Nobody's: in a checkpoint it stands for how many have been forgotten.
+// No producer has these numbers. In a checkpoint this one tells how many have been forgotten,
 inline constexpr std::uint64_t kNoProducer = UINT64_MAX;
-// Nobody's either: in a checkpoint it says which identity those have that follow.
+// and this one which identity the producers behind it have.
 inline constexpr std::uint64_t kOwnerOfTheNext = 0;
 
 // The producers that one connection speaks for. It stays where it is while it holds any.
@@ -28,17 +28,17 @@ class ProducerClaims {
   static constexpr std::size_t kMost = 64;
 
   std::size_t size() const noexcept { return size_; }
-  // The owner of the producers that it speaks for from now on; nobody without this.
+  // Sets the owner of the producers that it speaks for from now on; before, they are nobody's.
   void speak_as(const ProducerOwner& owner) noexcept { owner_ = owner; }
   const ProducerOwner& owner() const noexcept { return owner_; }
 
  private:
   friend class ProducerTable;
-  // The one that has been silent longest. REQUIRES: there is one.
+  // Index of the one that has been silent longest. REQUIRES: there is one.
   std::size_t stalest() const noexcept;
   // REQUIRES: it speaks for it.
   std::size_t index_of(const ProducerEntry& entry) const noexcept;
-  // The owner's; where it has none, the one that it would get.
+  // The owner's share; where it has none, the one that it would get.
   std::uint32_t share_in(const ProducerShares& shares) const noexcept {
     return share_ = shares.find(owner_.identity, share_);
   }
@@ -49,17 +49,17 @@ class ProducerClaims {
   mutable std::uint32_t share_ = 0;  // where the owner's share was found last
 };
 
-// A fixed number of producers. One that a row has been judged of is not forgotten while the history
-// lives: it could come back and have its rows stored twice. Where there is no room, the passing one
-// that nobody speaks for and that fell silent first makes some. Who speaks for a producer is
-// another matter: a connection may hold so many, and loses one by silence; a passing one, whose
-// number nobody else knows, at once to the connection that comes after it. A sixteenth of the
-// places is kept for passing ones.
+// A fixed number of producers. A producer is known from the first row of it that is judged. A
+// lasting one is never forgotten while the history lives: it could come back and have its rows
+// stored twice. Where there is no room, the passing one that nobody speaks for and that fell silent
+// first is forgotten. A sixteenth of the places is kept for passing ones. A connection may speak
+// for so many producers (Rules). It loses a lasting one to another connection once it has been
+// silent, and a passing one, whose number nobody else knows, at once to a newer connection.
 //
-// A producer is that identity's which spoke for it last and had room for it. An identity has so
-// many at most, of which a sixteenth are passing ones again; where it has no more room its own
-// passing one makes it, and nobody else's. Those of a log are nobody's until somebody speaks for
-// them; a checkpoint says whose they are.
+// A producer belongs to the identity that spoke for it last and had room for it. An identity has a
+// limit (ProducerOwner), a sixteenth of which is again for passing ones; at its limit one of its
+// own passing ones makes room, never another identity's. Producers that only the log tells of are
+// nobody's until somebody speaks for them; a checkpoint says whose they are.
 //
 // Invariant: entries stay where they are; a producer is known in one of them, and counts in one
 // share. Observe thread only.
@@ -72,34 +72,33 @@ class ProducerTable {
     std::uint64_t seed = 0x9e3779b97f4a7c15;   // the hash's seed: one that no peer knows
   };
 
-  // Takes memory, writes nothing. `capacity` > 0; `identities`: that are told apart, at most.
+  // Takes memory, writes nothing. `capacity` > 0; `identities`: how many are told apart at most.
   ProducerTable(Arena& arena, std::size_t capacity, std::size_t identities = 0) noexcept;
 
-  // Empties the table. Before first use, and when nobody holds anything of it. O(capacity).
+  // Empties the table. Before first use, or while no connection speaks for a producer. O(capacity).
   void reset(const Rules& rules) noexcept;
   void reset() noexcept { reset(Rules{}); }
 
-  // The producer's entry, or where it is not known one whose producer is 0: of nobody's own. It
-  // stays good while no other producer becomes known. Usually O(1). REQUIRES: producer is not 0.
+  // The producer's entry; where it is not known, an entry whose producer is 0. It stays good while
+  // no other producer becomes known. Usually O(1). REQUIRES: producer is not 0.
   Entry& at(std::uint64_t producer) noexcept;
 
   // Whether a row of the producer, whose entry at() gave, may be judged from this connection:
-  // kProducerBusy, kTableFull or kTooManyProducers, or kNone, which counts as a sign of life where
-  // the connection speaks for the producer already. Claims nothing. O(1), or O(claims) for one
-  // claim too many.
+  // kNone, or kProducerBusy, kTableFull or kTooManyProducers. Where the connection speaks for the
+  // producer already that is renewed; nothing is claimed. O(1), or O(claims) for one claim too
+  // many.
   Refusal may_speak(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
                     std::int64_t now_ns) const noexcept;
   // The number that goes with kTableFull: how many producers the table holds, or how many the
   // identity may have where that is the limit.
   std::size_t limit(std::uint64_t producer, const ProducerClaims& claims) const noexcept;
 
-  // Rows have been judged: the producer is known from now on, and the connection speaks for it,
-  // whoever did before; taken_over: of one that is not passing and had fallen silent. What is
-  // expected of it is for the caller to say. Usually O(1). REQUIRES: may_speak().
+  // Rows have been judged: the producer is known from now on, and the connection speaks for it in
+  // place of any other. The caller then sets `next`. Usually O(1). REQUIRES: may_speak() is kNone.
   struct Spoken {
     Entry& entry;
-    bool taken_over = false;
-    bool forgot = false;  // another producer
+    bool taken_over = false;  // a lasting one, from a connection that had been silent
+    bool forgot = false;      // another producer was forgotten for it
   };
   Spoken judged(Entry& entry, std::uint64_t producer, ProducerClaims& claims,
                 std::int64_t now_ns) noexcept;
@@ -110,27 +109,27 @@ class ProducerTable {
   // The connection is gone; its producers may be claimed again.
   void release(ProducerClaims& claims) noexcept;
 
-  // How many have been forgotten since the history began, as far as log and checkpoint tell. Where
-  // this is 0, or what it was, nobody has been.
+  // How many have been forgotten since the history began, as far as log and checkpoint tell.
   std::uint64_t forgotten() const noexcept { return forgotten_; }
 
-  // Takes a producer from a checkpoint or a log: it is known from now on, with all its rows below
-  // `next` on disk; a passing one is then the last that fell silent, or forgotten where there is no
-  // room. For kNoProducer `next` is forgotten(). kInvalidArgument: producer 0; kTooLarge: no room
-  // for one that is not passing. Nobody may hold anything.
+  // Takes a producer from a log: it is known from now on, with all its rows below `next` on disk; a
+  // passing one is then the last that fell silent, or forgotten where there is no room. For
+  // kNoProducer `next` is forgotten(). kInvalidArgument: producer 0; kTooLarge: no room for a
+  // lasting one. REQUIRES: no connection speaks for a producer.
   Status set(std::uint64_t producer, std::uint64_t next) noexcept;
 
-  // Shows every producer and what is expected of it, passing ones in the order in which they fell
-  // silent, and before them kNoProducer where one has been forgotten; where the identity is another
-  // one than that of those before, first kOwnerOfTheNext and it. A visitor that restores replaces
-  // them all, as set() does. kMalformed or kTooLarge, with the table empty, when it brings what
-  // cannot be: one twice, kNoProducer not as the first, kOwnerOfTheNext as the last.
+  // Shows pairs of numbers: kNoProducer with forgotten() if that is not 0, then each producer with
+  // its `next`, first the passing ones in the order in which they fell silent. Where a producer's
+  // identity differs from the one before, kOwnerOfTheNext with the identity comes first. A visitor
+  // that restores replaces all of them. kMalformed or kTooLarge, with the table empty, when it
+  // brings what cannot be: a producer twice, kNoProducer not as the first, kOwnerOfTheNext as the
+  // last.
   Status visit_state(StateVisitor& visitor) noexcept;
-  // Pairs of numbers that it shows at most of such a table.
+  // The most pairs that visit_state() shows of such a table.
   static constexpr std::size_t most_shown(std::size_t capacity, std::size_t identities) noexcept {
     return (identities > 0 ? 2 : 1) * capacity + 1;
   }
-  // Whether one of them is an identity's.
+  // Whether a producer belongs to an identity.
   bool tells_owners() const noexcept {
     return shares_[ProducerShares::kNobodys].producers < size();
   }
@@ -158,7 +157,7 @@ class ProducerTable {
   std::atomic<std::size_t> size_{0};  // written by its thread alone
   std::size_t lasting_ = 0;           // how many of these are not passing
   std::uint64_t forgotten_ = 0;
-  Entry unknown_;  // what at() shows of one that is not known
+  Entry unknown_;  // what at() gives for a producer that is not known
   Rules rules_;
 };
 

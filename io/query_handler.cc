@@ -112,7 +112,7 @@ QueryHandler::Piece QueryHandler::answer_piece(const RequestView& request, const
     }
   }
   place.find_keys(request.predict);
-  // The clock is looked at so often that an estimate which is far too low does not matter.
+  // The clock is looked at so often that it does not matter if the estimate is far too low.
   const std::int64_t row_ns = cost.of_row(request.predict);
   const auto rows = static_cast<std::size_t>(
       std::clamp<std::int64_t>(kTurnNs / 4 / row_ns, cost.rows_together, kMostRowsAtOnce));
@@ -146,7 +146,7 @@ std::int64_t QueryHandler::cost(const RequestView& request) const noexcept {
   }
 }
 
-// The rest is judged with the question.
+// The engine checks the rest.
 Status QueryHandler::check_size(const PredictQuery& query,
                                 const ServedModel& about) const noexcept {
   if (too_large(query)) return Status::kTooLarge;

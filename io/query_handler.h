@@ -1,5 +1,5 @@
-// Answers questions about one model: from a request read to a response written, on one endpoint's
-// thread.
+// Answers questions about one model, from the request read to the response written, on one
+// endpoint's thread.
 #ifndef WINDHOVER_IO_QUERY_HANDLER_H_
 #define WINDHOVER_IO_QUERY_HANDLER_H_
 
@@ -18,13 +18,12 @@
 
 namespace windhover {
 
-// What one question needs while it is answered: one endpoint's handlers share it.
+// The memory of one question while it is answered. The handlers of one endpoint share it.
 struct QueryScratch {
   // Takes memory, writes nothing but itself.
   QueryScratch(Arena& arena, const Limits& limits) noexcept;
 
-  // Called once, before a handler uses it: writes all of it, which is megabytes where answers are
-  // large.
+  // Called once, before use. Writes all of it: megabytes where answers are large.
   void reset() noexcept;
 
   PredictScratch predict;
@@ -37,26 +36,26 @@ class QueryHandler {
   QueryHandler() noexcept = default;
 
   // Before use; a few stores, so that an endpoint's thread may do it between two requests. `paging`
-  // keeps a snapshot that is being paged through pinned and is therefore a reader of its own. All
+  // is a reader of its own, because it keeps a snapshot pinned while a client pages through it. All
   // outlive this. REQUIRES: scratch.reset() was called.
   void bind(ServerState& state, EndpointKind kind, ServedModel& model, QueryScratch& scratch,
             Reader reader, Reader paging) noexcept;
 
   // Before use: one more snapshot may be paged through at the same time.
   void add_paging(Reader reader) noexcept { paging_.add(reader); }
-  // A connection has ended, or pages no more.
+  // The connection has ended.
   void forget(const void* asker) noexcept { paging_.leave(asker); }
 
-  // Before use, where long questions are answered in pieces: with a reader for these alone.
+  // Before use, where long questions are answered in pieces: gives a reader for these alone.
   void set_reader_in_pieces(Reader reader) noexcept { reader_in_pieces_ = reader; }
 
-  // Provenance of the model's newest answer.
+  // The provenance of the model's newest snapshot.
   Status provenance(Provenance& provenance) noexcept;
-  // What it will cost, see QuestionCost. O(1).
+  // The estimated cost of the request, see QuestionCost. O(1).
   std::int64_t cost(const RequestView& request) const noexcept;
 
   // No answer to this request is larger; at most the model's reply_cap. O(1).
-  // REQUIRES: request.kind is one of the questions, ProducerStatus apart.
+  // REQUIRES: request.kind is a question other than ProducerStatus.
   std::size_t reply_bound(const RequestView& request) const noexcept;
 
   struct Answer {
@@ -64,16 +63,16 @@ class QueryHandler {
     std::int64_t begin_ns;
     std::int64_t end_ns;
   };
-  // Writes the answer, or a refusal. `about`: the model asked about, which keeps rows with keys
-  // itself, also where this one answers for it. `asker` tells connections apart. REQUIRES: out
+  // Writes the answer, or a refusal. `about`: the model asked about; it keeps rows with keys
+  // itself, also where this model answers for it. `asker` tells connections apart. REQUIRES: out
   // holds reply_bound(request) bytes.
   Answer answer(const RequestView& request, const ServedModel& about, const void* asker,
                 std::span<std::byte> out) noexcept;
 
-  // Answers a Predict a piece at a time: rows until they have cost `most` or as many nanoseconds
-  // have passed, one at least. The first piece takes `place`; until the last, which gives the
-  // answer or a refusal and frees it, `bytes` is 0. REQUIRES: place.asker() is null or `asker`;
-  // set_reader_in_pieces().
+  // Answers a Predict a piece at a time: at least one row, and more until they have cost `most` or
+  // as many nanoseconds have passed. The first piece takes `place`; the last gives the answer and
+  // frees it. `bytes` is 0 before that. A question that is refused takes no place. REQUIRES:
+  // place.asker() is null or `asker`; set_reader_in_pieces() was called.
   struct Piece {
     std::size_t bytes = 0;
     std::int64_t cost = 0;
@@ -89,7 +88,7 @@ class QueryHandler {
                       std::span<std::byte> out) noexcept;
   // kOk, or why a question cannot even be loaded.
   Status check_size(const PredictQuery& query, const ServedModel& about) const noexcept;
-  // The engine that keeps them, if it is not the one that answers.
+  // The engine that keeps rows with keys, if it is not the one that answers.
   Engine* elsewhere(const ServedModel& about) const noexcept {
     return &about != model_ ? about.engine : nullptr;
   }
@@ -101,7 +100,7 @@ class QueryHandler {
                      std::span<std::byte> out) noexcept;
   std::size_t take_checkpoint(std::uint64_t id, std::uint64_t number,
                               std::span<std::byte> out) noexcept;
-  // Refuses a Predict, with the number that helps the client to mend it.
+  // Refuses a Predict with the number that Refusal.number promises.
   std::size_t refuse_question(std::uint64_t id, Status reason, std::span<std::byte> out) noexcept;
   std::size_t refuse(std::uint64_t id, Status reason, std::uint64_t number,
                      std::span<std::byte> out) noexcept;

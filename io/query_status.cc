@@ -102,7 +102,7 @@ std::size_t QueryHandler::take_checkpoint(std::uint64_t id, std::uint64_t number
   } else if (number > progress.requested.load()) {
     return refuse(id, Status::kInvalidArgument, 0, out);
   }
-  // What it came to is written before that it is answered.
+  // `status` is written before `answered`, so it is read after it.
   const bool answered = progress.is_answered(number);
   const Status status = answered && progress.is_met(number) ? Status::kOk : progress.status.load();
   const TakeCheckpointReply reply = {number, answered, progress.taken.load(), status};

@@ -64,8 +64,8 @@ QuestionCost question_cost(const EngineConfig& engine) noexcept {
   cost.parameters_ns = 1'000 + 40 * dimension;
   cost.draw_ns = 3 * dimension;
   if (diagonal) {
-    // Draws of columns that have had no row are made when they are asked for, 7 ns each and 100 for
-    // one alone; those that are only read take a quarter of one. Rows are charged between the two.
+    // Draws of columns that have had no row are made when they are asked for: 7 ns each, 100 ns for
+    // one alone. Draws that are only read take 0.25 ns. Rows are charged 1 ns each, in between.
     cost.row_ns = 600 + draws * engine.model.max_nonzeros;
     cost.parameters_ns = 1'000 + 7 * draws * dimension;
     cost.draw_ns = 100 * dimension;

@@ -7,7 +7,8 @@
 
 namespace windhover {
 
-// The handler of the model that answers: of a question about the posterior it may be another one.
+// The handler of the model that answers: for a question about the posterior it may be another
+// model.
 QueryHandler& ConversationContext::handler(const ModelContext& about,
                                            RequestKind kind) const noexcept {
   const bool posterior = kind == RequestKind::kPredict || kind == RequestKind::kPosteriorSummary ||
@@ -69,7 +70,7 @@ TurnEnd Questions::answer_piece(QueryHandler& queries, const RequestView& reques
   return TurnEnd::kNeedInput;
 }
 
-// The estimate is what is charged; the turn is over as well when it has lasted long enough.
+// The estimate is charged. The turn is also over once it has lasted kTurnNs by the clock.
 void Questions::spend(std::int64_t cost, std::int64_t begin_ns, std::int64_t end_ns) noexcept {
   spent_ += cost;
   if (turn_ends_ns_ == 0) turn_ends_ns_ = begin_ns + kTurnNs;

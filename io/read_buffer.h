@@ -18,8 +18,8 @@ class ReadBuffer {
   std::span<std::byte> pending() const noexcept { return memory_.subspan(begin_, end_ - begin_); }
   void consume(std::size_t bytes) noexcept { begin_ += bytes; }
 
-  // Where the next bytes go, at most so many. The rest of a frame moves to the front: a whole frame
-  // then always fits behind it.
+  // Where the next bytes go, at most `most`. The part of a frame that is left moves to the front,
+  // so that its rest always fits.
   std::span<std::byte> make_room(std::size_t most) noexcept {
     if (begin_ > 0) {
       if (begin_ < end_) std::memmove(memory_.data(), memory_.data() + begin_, end_ - begin_);
@@ -28,7 +28,7 @@ class ReadBuffer {
     }
     return memory_.subspan(end_, std::min(memory_.size() - end_, most));
   }
-  // So many bytes have come.
+  // `bytes` bytes have come.
   void received(std::size_t bytes) noexcept { end_ += bytes; }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace windhover {
 
-// The numbers of windhover.v1.Reason: below 64 those of Status, from 64 on what only a conversation
-// has.
+// The numbers of windhover.v1.Reason: below 64 those of Status, from 64 on those that exist only in
+// the protocol.
 enum class Refusal : std::uint8_t {
   kNone = 0,
   kSequenceGap = 64,

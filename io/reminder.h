@@ -1,4 +1,4 @@
-// Something to be done a little later, and work that is done a little at a time.
+// A call that comes a little later, and work that is done a little at a time.
 #ifndef WINDHOVER_IO_REMINDER_H_
 #define WINDHOVER_IO_REMINDER_H_
 
@@ -9,14 +9,14 @@
 
 namespace windhover {
 
-// Invariant: it is set from set() until what it reminds of is called, or it is cancelled; being set
-// again meanwhile changes nothing. The endpoint's thread.
+// Invariant: it is set from set() until the function is called or the wait is cancelled; set() in
+// between changes nothing. The endpoint's thread.
 class Reminder {
  public:
   Reminder(IoContext& io, Counters<IoCounter>& counters) : alarm_(io, counters) {}
 
   bool is_set() const noexcept { return set_; }
-  // Calls function() then, which may set it again; not when it was cancelled.
+  // Calls function() after `time`, unless it was cancelled. function() may set it again.
   template <class Function>
   void set(std::chrono::nanoseconds time, Function function) {
     if (set_) return;
@@ -24,7 +24,7 @@ class Reminder {
       set_ = false;
       if (!error) function();
     });
-    set_ = true;  // where after() has thrown it is not
+    set_ = true;  // not before: after() may throw
   }
   void cancel() noexcept { alarm_.cancel(); }
   void warm_up() { alarm_.warm_up(); }
@@ -34,16 +34,16 @@ class Reminder {
   bool set_ = false;
 };
 
-// Work that others must not wait for. Invariant: between two pieces kPause passes, in which the
-// thread does what else there is. The endpoint's thread.
+// Work in pieces, so that other work need not wait for all of it. Invariant: between two pieces
+// kPause passes, in which the thread does other work. The endpoint's thread.
 class Piecework {
  public:
   static constexpr std::chrono::microseconds kPause{100};
 
   Piecework(IoContext& io, Counters<IoCounter>& counters) : next_(io, counters) {}
 
-  // Does a piece now, and another one after a pause as long as piece() says that there is more.
-  // Nothing while it is at it.
+  // Calls piece() now, and again after a pause as long as it returns true. Does nothing while such
+  // a pause lasts.
   template <class Piece>
   void begin(Piece piece) {
     if (next_.is_set() || !piece()) return;

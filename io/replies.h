@@ -93,7 +93,7 @@ struct ObserveAckReply {
 struct PredictReply {
   const Provenance* provenance = nullptr;
   std::span<const PredictiveSummary> summaries;
-  std::size_t quantiles = 0;   // how many of each summary's were asked for
+  std::size_t quantiles = 0;   // how many were asked for
   std::size_t thresholds = 0;  // likewise
 };
 
@@ -191,7 +191,7 @@ struct ModelStateReply {
   std::uint64_t fingerprint = 0;
   std::uint64_t head = 0;
   Provenance provenance;
-  std::string_view follows;  // empty: nobody
+  std::string_view follows;  // empty: none
   std::string_view answered_by;
   bool paused = false;
   ScoresReply scores;

@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// Bytes never move once they are written, so that a write under way may refer to them; the room of
-// those sent comes back when all are. One thread.
+// Bytes never move once they are written, so that a write under way may refer to them. Room is free
+// again only when all bytes have been sent. One thread.
 class ReplyBuffer {
  public:
   explicit ReplyBuffer(std::span<std::byte> memory) noexcept : memory_(memory) {}

@@ -1,5 +1,5 @@
-// What the writers of responses share (codec_write.cc, codec_write_answers.cc). The numbers are the
-// fields of the messages in windhover.proto.
+// What the writers of responses share (codec_write.cc, codec_write_answers.cc). The numbers are
+// field numbers of the messages in windhover.proto.
 #ifndef WINDHOVER_IO_RESPONSE_WRITER_H_
 #define WINDHOVER_IO_RESPONSE_WRITER_H_
 
@@ -14,8 +14,8 @@
 
 namespace windhover {
 
-// One response with its length prefix to the beginning of `out`: its bytes, or 0 and nothing
-// written when they do not fit. `fields` writes those of the body to either sink.
+// Writes one response with its length prefix to the beginning of `out` and returns its bytes; 0,
+// and nothing written, when they do not fit. `fields` writes the fields of the body to either sink.
 template <class Fields>
 std::size_t write_response(std::uint64_t id, int body, std::span<std::byte> out,
                            Fields&& fields) noexcept {

@@ -23,13 +23,13 @@ void RowIntake::end() noexcept {
   producer_ = nullptr;
 }
 
-// The clock is looked at once a turn: silence is told in seconds.
+// The clock is read once a turn: silence is measured in seconds.
 std::int64_t RowIntake::turn_ns() noexcept {
   if (turn_ns_ == 0) turn_ns_ = context_.state->now_ns();
   return turn_ns_;
 }
 
-// Whose the producers are that it speaks for. What comes over HTTP says who sent it.
+// The owner of the producers that the connection speaks for; for rows over HTTP, of their sender.
 ProducerOwner RowIntake::owner() noexcept {
   if (rights_.is_host()) return about_->model->over_http.owner();
   return rights_.owner(context_.state->limits.connection);
@@ -64,8 +64,8 @@ Refusal RowIntake::check_sequence(const ObserveRequest& request, ProducerEntry*&
   return refusal;
 }
 
-// Whether whatever becomes of a frame can be told, and kept where there is a log. Where the log has
-// no room, or is not learned again yet, it waits as for the window.
+// Whether there is room for the acknowledgement of a frame, and in the log if there is one. While
+// the log has no room, or is still being learned again, the frame waits as it does for the window.
 bool RowIntake::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept {
   if (acks_.is_full()) acks_.flush(replies);
   if (acks_.is_full()) {
@@ -86,7 +86,7 @@ bool RowIntake::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& res
                       Take&& take) noexcept {
   frame.head = about_->model->engine->head();
   if (rows == frame.duplicate) return true;
-  // Room that others took as it comes would never be enough for a large frame.
+  // If others took room as it comes, a large frame would never find enough.
   const void*& first_in_line = about_->model->first_in_line;
   const bool mine = first_in_line == nullptr || first_in_line == this;
   if (mine) result = take();
@@ -96,7 +96,7 @@ bool RowIntake::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& res
     return false;
   }
   first_in_line = nullptr;
-  // A frame that is wrong as a whole has been judged, row by row: sending it again is no use.
+  // A frame that is wrong as a whole counts as judged, each row refused: it would be wrong again.
   if (!ok(result.status)) result.refused = rows - frame.duplicate;
   frame.accepted = result.accepted;
   frame.refused = result.refused;
@@ -104,14 +104,14 @@ bool RowIntake::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& res
   return true;
 }
 
-// REQUIRES: may_judge(). Its number is feed->pushed() then.
+// Gives the frame to the log, which numbers it. REQUIRES: may_judge().
 void RowIntake::log(const JudgedFrame& frame) noexcept {
   about_->feed->push(
       {0, frame.producer, frame.next, frame.accepted, frame.refused, frame.duplicate, frame.head});
 }
 
-// Keys and what happened. They need no numbers of a producer: a key sent again is a duplicate, or
-// unknown, and its row is never there twice.
+// Outcomes need no sequence numbers: a key that is sent again is a duplicate, or unknown, so its
+// row is never stored twice.
 TurnEnd RowIntake::outcome(std::uint64_t id, const OutcomeQuery& query,
                            ReplyBuffer& replies) noexcept {
   const std::uint64_t rows = query.keys.count;
@@ -144,7 +144,7 @@ bool settle_labels(const ModelContext& about, ServerState& state) noexcept {
   constexpr std::uint64_t kRows = 256;
   ServedModel& model = *about.model;
   if (model.engine->labels().pending() == 0) return false;
-  // Who waits for room goes first: an outcome among them was told in time.
+  // Frames that wait for room go first: there may be outcomes among them that came in time.
   const bool room = about.feed == nullptr || about.feed->has_room(kRows);
   if (!room || model.first_in_line != nullptr) return false;
   const std::uint64_t head = model.engine->head();
@@ -193,7 +193,7 @@ TurnEnd RowIntake::observe(std::uint64_t id, const ObserveRequest& request,
     batch.first_row = frame.duplicate;
     return about_->model->engine->observe(batch, refused_);
   };
-  // What an older connection of a passing producer had sent before: the newer one speaks for it.
+  // An older connection of a passing producer sends only duplicates: the newer one keeps speaking.
   const bool late = producer != nullptr && is_passing(frame.producer) && frame.duplicate == rows &&
                     producer->owner != nullptr && producer->owner != &claims_;
   if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
@@ -212,8 +212,8 @@ TurnEnd RowIntake::observe(std::uint64_t id, const ObserveRequest& request,
     log(frame);
     if (producer != nullptr) producer->frames = about_->feed->pushed();
   }
-  // A request over HTTP speaks for a producer as long as it lasts: otherwise a few peers of HTTP
-  // would take all that its one connection may speak for.
+  // A request over HTTP speaks for a producer only while it lasts: all of HTTP has one connection
+  // here, which may speak for a few producers alone.
   if (rights_.is_host()) about_->producers->release(claims_);
   acks_.add(frame, result, refused_, false);
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;  // others have waited as well

@@ -1,4 +1,4 @@
-// How one endpoint of a server stands.
+// The state of one endpoint of a server.
 #ifndef WINDHOVER_IO_SERVED_ENDPOINT_H_
 #define WINDHOVER_IO_SERVED_ENDPOINT_H_
 
@@ -8,7 +8,7 @@
 
 namespace windhover {
 
-// As of now. From any thread once the server has been started.
+// As of the call. From any thread once the server has been started.
 struct ServedEndpoint {
   std::uint16_t port = 0;             // TCP port bound by Server::open(); 0 without TCP
   std::uint32_t sessions = 0;         // open now
@@ -16,7 +16,7 @@ struct ServedEndpoint {
   // When its loop last swept its sessions, by the server's clock: once a second at least from
   // run_...() until it stops. 0: not yet; -1 without HTTP.
   std::int64_t beat_ns = 0;
-  // Nanoseconds from a question found in the read buffer to its answer in the write buffer.
+  // Nanoseconds that questions took to answer, as HandlerLatency in windhover.proto says.
   const Histogram& latency;
 };
 

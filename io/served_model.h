@@ -1,4 +1,4 @@
-// What a server knows and keeps of one of the models that it serves.
+// What a server knows of one of the models that it serves.
 #ifndef WINDHOVER_IO_SERVED_MODEL_H_
 #define WINDHOVER_IO_SERVED_MODEL_H_
 
@@ -48,8 +48,8 @@ inline constexpr std::size_t kMaxModelName = 63;
 // What the protocol calls a model of the registry.
 ModelKind model_kind(std::string_view model) noexcept;
 
-// The owner of the newest request that the server's own HTTP has sent to the observe endpoint: only
-// one is on its way at a time. Written by the HTTP thread before it sends it.
+// The owner of the newest request that the server's HTTP has sent to the observe endpoint, where
+// one is on its way at a time. The HTTP thread writes it before it sends the request.
 class SenderOverHttp {
  public:
   void set(const ProducerOwner& owner) noexcept {
@@ -66,7 +66,7 @@ class SenderOverHttp {
   std::atomic<std::uint64_t> most_{0};
 };
 
-// A model's name, or none. Whoever may change it is nobody's reader meanwhile.
+// A model's name; empty: none. No other thread may read it while it is set.
 class ModelName {
  public:
   std::string_view text() const noexcept { return room_.data(); }
@@ -77,7 +77,7 @@ class ModelName {
   std::array<char, kMaxModelName + 1> room_{};
 };
 
-// Who takes checkpoints of a model when it is asked to. Any thread.
+// Takes checkpoints of a model on request. Any thread.
 class CheckpointKeeper {
  public:
   using Request = std::uint64_t (*)(void* keeper) noexcept;
@@ -86,7 +86,7 @@ class CheckpointKeeper {
   CheckpointKeeper(Request how, void* keeper) noexcept : request_(how), keeper_(keeper) {}
 
   bool is_there() const noexcept { return request_ != nullptr; }
-  // Asks for one more; gives the request's number. REQUIRES: is_there().
+  // Asks for one more and returns the request's number. REQUIRES: is_there().
   std::uint64_t request() const noexcept { return request_(keeper_); }
 
  private:
@@ -94,29 +94,29 @@ class CheckpointKeeper {
   void* keeper_ = nullptr;
 };
 
-// Everything but what is atomic is fixed before the endpoints open, unless it says whose it is.
+// All that is not atomic is fixed before endpoints know the model, except where a thread is named.
 struct ServedModel {
   std::string_view name() const noexcept { return called.text(); }
 
   ModelName called;
   std::uint32_t place = 0;               // among the server's models
-  const ServedModel* follows = nullptr;  // whose rows it learns from; null: those of senders
-  // The place of the one whose posterior answers questions about this one: of its rows.
+  const ServedModel* follows = nullptr;  // the model whose rows it learns from; null: senders' rows
+  // The place of the model whose posterior answers questions about this one.
   std::atomic<std::uint32_t> answered_by{0};
-  std::string_view schema_json;  // HostedModel's
+  std::string_view schema_json;  // HostedModel::schema_json
   ModelLimits limits;
   Engine* engine = nullptr;
-  bool takes_rows = true;         // from senders; otherwise it follows
-  std::uint64_t instance_id = 0;  // number of the history
-  std::uint64_t start_id = 0;     // random, of this start
+  bool takes_rows = true;         // from senders; false: it follows another
+  std::uint64_t instance_id = 0;  // as in Welcome
+  std::uint64_t start_id = 0;     // as in Welcome
   Durability durability = Durability::kMemory;
-  LogProgress log;  // all 0 without one
+  LogProgress log;  // all 0 without a log
   std::uint64_t log_capacity_bytes = 0;
   CheckpointProgress checkpoints;
   CheckpointKeeper keeper;                   // not there: no folder is kept
-  const ProducerTable* producers = nullptr;  // the observe thread's; size() is anybody's
-  // The conversation whose frame found no room in the window or the log first: until there is some
-  // the others wait. The observe thread's own.
+  const ProducerTable* producers = nullptr;  // the observe thread's; any thread may call size()
+  // The RowIntake whose frame was the first to find no room in the window or the log: the others
+  // wait until it has found some. The observe thread's.
   const void* first_in_line = nullptr;
   SenderOverHttp over_http;
 };

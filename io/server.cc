@@ -42,7 +42,7 @@ Result<std::unique_ptr<Server>> Server::create(const ServerConfig& config,
     const Result<bool> bound = bind_leader(layout, i, models[i]);
     if (!bound.ok()) return bound.error();
   }
-  // Asio and the heap throw; nothing leaves this library that way.
+  // Asio and the heap throw; no exception may leave this library.
   try {
     auto impl = std::make_unique<ServerImpl>(config, models, layout);
     if (impl->orders && !impl->orders->valid()) {
@@ -85,8 +85,8 @@ Result<bool> Server::open() noexcept {
     for (const ModelPlace& model : impl_->layout.models) {
       if (model.served.engine != nullptr) model.served.engine->tell_start();
     }
-    // Descriptors for connections, and for those between HTTP and the observe endpoint; files are
-    // open by now.
+    // Room for the descriptors of connections, those between HTTP and the observe endpoint included;
+    // files are open by now.
     reserve_descriptors(most_descriptors(impl_->config, impl_->layout.models.size()));
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;

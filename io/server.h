@@ -8,16 +8,16 @@
 //   server.value()->request_stop();
 //   server.value()->join();
 //
-// Two endpoints of one protocol (windhover.proto): the observe endpoint takes Observe and
+// Two endpoints speak one protocol (windhover.proto): the observe endpoint takes rows and
 // questions, the query endpoint only questions, so that these do not wait behind ingest. Each has
-// its own io_context, thread and sessions; counters are shared. With ServerConfig::http a third
-// listens for HTTP: metrics, health, questions in JSON (http/README.md).
+// its own io_context, thread and sessions; counters are shared. With ServerConfig::http a third one
+// speaks HTTP: metrics, health, questions and rows in JSON (http/README.md).
 //
-// Memory: sessions, their buffers, the producer table and scratch lie in the block. The Server
-// itself and its Asio objects (io_context, sockets, timers) are made on the heap by create() and
-// open(); after open() nothing is, because open() has opened every descriptor and armed every timer
-// once, which is when Asio allocates for them. The HTTP thread is not held to that: its connections
-// are made by create(), and it calls the heap for each request, but not while nobody asks.
+// Memory: sessions, their buffers, the producer table and scratch lie in the block. create() and
+// open() make the Server and its Asio objects (io_context, sockets, timers) on the heap; after
+// open() the endpoints' threads call no heap, because open() has opened every descriptor and armed
+// every timer once, which is when Asio allocates for them. The HTTP thread is an exception: it
+// calls the heap for each request.
 #ifndef WINDHOVER_IO_SERVER_H_
 #define WINDHOVER_IO_SERVER_H_
 
@@ -42,24 +42,24 @@
 
 namespace windhover {
 
-// One of several models, before there are engines and with one. Names are what Hello says, and the
-// folders that keep the models: 1 to 63 letters, digits, '_', '-' and '.'. A Hello that names none
-// means the first. Copied.
+// One of several models, before its engine is made (PlannedModel) and with it (HostedModel). Its
+// name is what Hello says, and that of its folder: 1 to 63 letters, digits, '_', '-' and '.', the
+// first of them no '.'. A Hello that names none means the first model. Names are copied.
 struct PlannedModel {
   std::string_view name;
   EngineConfig engine;
 };
-// `follows`: another of the models, whose rows this one learns from too (Engine::follow): a
-// challenger beside its champion. Nobody sends it rows, and no folder keeps it. Empty: none.
+// `follows`: the name of another model, whose rows this one learns from too (Engine::follow), as a
+// challenger does beside its champion. Nobody sends it rows, and no folder keeps it. Empty: none.
 struct HostedModel {
   std::string_view name;
   Engine* engine = nullptr;
   std::string_view follows = {};
-  // What the columns of a row are, for people: GET /v1/schema sends this JSON (the message Schema
-  // of http/openapi.json) as it stands. Not copied. Empty: not said.
+  // The meaning of a row's columns, for people: GET /v1/schema sends this JSON (the message Schema
+  // of http/openapi.json) as it is. Not copied. Empty: unknown.
   std::string_view schema_json = {};
 };
-// The name of the only model of a host that gives it none.
+// The name of a server's only model where the host gives it none.
 inline constexpr std::string_view kOnlyModel = "default";
 
 struct ServerImpl;
@@ -86,30 +86,30 @@ class Server {
   static Result<std::unique_ptr<Server>> create(const ServerConfig& config, Engine& engine,
                                                 std::span<std::byte> block, Clock& clock) noexcept;
 
-  // Closes everything at once; request_stop() and join() come first for a graceful end. No thread
-  // may be inside run_observe() or run_query().
+  // Closes everything, after request_stop() and join() where start() was called. For a graceful end
+  // the host calls these itself first. No thread of the host may be inside a run_...() function.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Takes up what ServerConfig::durable's folder holds (durable/persistence.h; the engine becomes
-  // what is there, so nobody may be in poll() yet), then binds, listens and warms up. Once. The
-  // sentence of an error names the endpoint and its address or path, and lives as long as the
-  // server; the number is errno, or 0.
+  // Reads identities and certificates as reload() does, restores the engines from the folder of
+  // ServerConfig::durable (durable/persistence.h; no thread may be in poll() yet), then binds,
+  // listens and warms up. Once. The sentence of an error names the file, or the endpoint and its
+  // address or path, and lives as long as the server; the number is errno, or 0, or NaN.
   Result<bool> open() noexcept;
 
-  // Takes up identities (access/identity_file.h) and certificates as their files are now. Beside
-  // everything else, from any thread but those of the endpoints; no connection ends. Who has lost a
-  // role loses it with the next request; new connections get the new certificate. A file that is
-  // wrong changes nothing: the sentence is then "FILE:LINE: what", good until the next call. The
-  // value: how many identities there are.
+  // Reads the files of identities (access/identity_file.h) and certificates again. While serving,
+  // from any thread but those of the endpoints, one at a time; no connection ends. An identity that
+  // has lost a role loses it with its next request; new connections get the new certificate. A
+  // wrong file changes nothing: the sentence is then "FILE: what" or "FILE:LINE: what", good until
+  // the next call. The value: how many identities there are.
   Result<std::size_t> reload() noexcept;
-  // Whether there is such a file.
+  // Whether there is a file of identities.
   bool asks_who() const noexcept;
-  // When the certificate is good that new connections get; any thread. Unknown without TLS.
+  // The dates of the certificate that new connections get; unknown without TLS. Any thread.
   CertificateDates certificate() const noexcept;
 
-  // Its models, and what it keeps of them on disk.
+  // The server's models, and what it keeps of them on disk.
   ServerModels& models() noexcept;
   const ServerModels& models() const noexcept;
   ServerKeeping& kept() noexcept;
@@ -119,18 +119,18 @@ class Server {
   // run_observe() is then the engines' only observe() caller.
   void run_observe() noexcept;
   void run_query() noexcept;
-  // The same for HTTP, where there is any: until both endpoints have ended.
+  // The same for HTTP, if it is on: until both endpoints have ended.
   void run_http() noexcept;
 
-  // Instead: on threads of our own, by default named wh-observe and wh-query, and wh-http. When it
-  // returns they are at work.
+  // Instead of run_...(): serves on threads of its own, by default named wh-observe and wh-query,
+  // and wh-http. When it returns they are at work.
   static ThreadOptions observe_thread_options() noexcept;
   static ThreadOptions query_thread_options() noexcept;
   Status start(const ThreadOptions& observe = observe_thread_options(),
                const ThreadOptions& query = query_thread_options()) noexcept;
 
-  // Stops gracefully: no new connections, what has been received is handled and answered, then the
-  // connections close; at the latest after drain_timeout. Any thread, also a signal handler.
+  // Stops gracefully: no new connections, what has been received is handled and answered, then
+  // connections close, after drain_timeout at the latest. Any thread, also a signal handler.
   void request_stop() noexcept;
 
   // Waits for the threads of start(). What has been accepted is in the log then.

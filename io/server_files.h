@@ -1,4 +1,4 @@
-// The files that a server reads at its start, and what is wrong with them, without a server.
+// Checks the files that a server reads at its start, without a server.
 #ifndef WINDHOVER_IO_SERVER_FILES_H_
 #define WINDHOVER_IO_SERVER_FILES_H_
 
@@ -11,9 +11,9 @@
 
 namespace windhover {
 
-// Certificate, key, client CA and the file of identities, as open() would judge them; empty:
-// nothing is wrong, otherwise "FILE: what" or "FILE:LINE: what". `models`: their names; "" of an
-// only one. Allocates. REQUIRES: check(config, ...) is ok.
+// What open() would find wrong with certificate, key, client CA and the file of identities: "FILE:
+// what" or "FILE:LINE: what"; empty: nothing. `models`: their names; an only one may be "".
+// Allocates. REQUIRES: check(config, ...) is ok.
 std::string wrong_with_files(const ServerConfig& config, std::span<const std::string_view> models);
 
 // The dates of the certificate in its file; unknown without TLS, or where it cannot be read.

@@ -1,4 +1,4 @@
-// What a Server is made of.
+// The parts of a Server.
 #ifndef WINDHOVER_IO_SERVER_IMPL_H_
 #define WINDHOVER_IO_SERVER_IMPL_H_
 
@@ -63,7 +63,7 @@ struct ServerImpl {
 
   Persistence* kept(std::size_t model) { return keeping ? keeping->of(model) : nullptr; }
 
-  // HTTP tells how it stands until there is nothing left to tell of.
+  // HTTP goes on until both endpoints have ended, so that it can be asked how they end.
   void endpoint_ended() noexcept {
     if (running.fetch_sub(1) == 1 && http) http->finish();
   }
@@ -71,19 +71,19 @@ struct ServerImpl {
   ServerConfig config;
   std::string observe_address, observe_path, query_address, query_path, http_address, http_path;
   std::string identities_file, tls_certificate, tls_key, tls_client_ca;
-  Access::Sentence reload_sentence{};  // for who reloads, who is not who adds models
+  Access::Sentence reload_sentence{};  // the threads that reload and that add models differ
   Access::Sentence add_sentence{};
-  // What each endpoint is to be told of the model that is ready and has not been let in.
+  // What each endpoint is to get of the model that is ready and has not been let in.
   struct Coming {
     PlaceChange observed, asked, shown;
   };
   std::optional<Coming> coming;
   TlsContext tls;
-  std::optional<ModelOrders> orders;  // where models can be added; it has a descriptor
+  std::optional<ModelOrders> orders;  // null: no models can be added
   ServerLayout& layout;
   Endpoint observe;
   Endpoint query;
-  std::optional<Keeping> keeping;    // wakes the endpoint: gone before it
+  std::optional<Keeping> keeping;    // it wakes `observe`, so it is destroyed before that
   std::unique_ptr<HttpServer> http;  // null: off
   std::atomic<int> running{2};       // endpoints that have not ended
   Thread observe_thread;

@@ -18,7 +18,7 @@ std::size_t spare_of(const ServerConfig& config) noexcept {
   return config.added.enabled() ? config.added.max_models : 0;
 }
 
-// Whether these names can stand beside one another.
+// Checks the number of models and their names.
 Result<bool> check_names(std::size_t count, std::size_t spare, auto&& name_of) noexcept {
   if (count < 1 || count + spare > kMaxModels) {
     return Error{Status::kInvalidConfig,
@@ -40,7 +40,7 @@ Result<bool> check_names(std::size_t count, std::size_t spare, auto&& name_of) n
   return true;
 }
 
-// What all models need, and that each is possible.
+// The limits of all models together. Checks each.
 Result<Limits> limits_of_all(const ServerConfig& config, std::size_t count,
                              auto&& engine_of) noexcept {
   Limits limits;
@@ -135,8 +135,8 @@ Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& sto
   ModelPlace& place = layout.models[index];
   ServedModel& model = place.served;
   Engine& engine = *hosted.engine;
-  // Numbers for the hash of producers, for this start and, unless the host gives one, for the
-  // history.
+  // Random numbers: the seed of the producers' hash, start_id, and instance_id unless the host
+  // gives one.
   const Result<std::uint64_t> seed = random_instance_id();
   const Result<std::uint64_t> start = random_instance_id();
   const Result<std::uint64_t> instance = random_instance_id();

@@ -1,4 +1,4 @@
-// What a server has in its block, in the order in which it lies there.
+// What a server has in its block.
 #ifndef WINDHOVER_IO_SERVER_LAYOUT_H_
 #define WINDHOVER_IO_SERVER_LAYOUT_H_
 
@@ -18,8 +18,8 @@
 
 namespace windhover {
 
-// What a server needs of memory for one model, beside its engine. It lies in the server's block,
-// or, for a model that was added, in one of its own.
+// The memory that a server needs for one model, beside its engine. It lies in the server's block,
+// or, for a model that was added, in a block of its own.
 struct ModelStore {
   ModelStore(Arena& arena, const ServerConfig& config) noexcept
       : producers(in_region(arena, "producers"), config.max_producers, owners_of(config)),
@@ -35,7 +35,7 @@ struct ModelStore {
   PersistenceMemory persistence;
 };
 
-// A place for a model. Invariant: without a store nobody is there, and no other thread looks.
+// A place for a model. Invariant: without a store it is free, and no endpoint reads it.
 struct ModelPlace {
   ServedModel served;
   ModelStore* store = nullptr;
@@ -65,10 +65,10 @@ struct ServerLayout {
   }
 
   ServerState state;
-  std::size_t first_models;  // those that the server was created with
+  std::size_t first_models;  // how many the server was created with
   Access access;
-  std::span<ModelPlace> models;  // with places for those that are added
-  std::span<ModelStore> stores;  // of the models it was created with
+  std::span<ModelPlace> models;  // places of the first models, then of those that are added
+  std::span<ModelStore> stores;  // of the first models
   EndpointMemory observe;
   EndpointMemory query;
   HttpMemory http;
@@ -76,30 +76,31 @@ struct ServerLayout {
 
 struct HostedModel;
 
-// Lays it out in `block`, as Server::create() says; nothing is bound yet. Checks everything.
+// Checks everything and lays the server out in `block`, as Server::create() says. Binds no model.
 Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedModel> models,
                             std::span<std::byte> block) noexcept;
 
-// Names one model and gives it its store and its engine. REQUIRES: nobody is in that place.
+// Names one model and gives it its store and its engine. REQUIRES: the place is free.
 Result<bool> bind_model(ServerLayout& layout, std::size_t index, ModelStore& store,
                         const HostedModel& hosted, const ServerConfig& config) noexcept;
 
-// What an endpoint is to know of it, with readers of its engine. kUnavailable without one of these.
+// What an endpoint needs of a model, readers of its engine included. kUnavailable where the engine
+// has none left.
 Result<PlaceChange> entry_of(ServerLayout& layout, std::size_t index, EndpointKind kind) noexcept;
 
-// Before use: all endpoints know one of the first models.
+// Makes one of the first models known to all endpoints. Before use.
 Result<bool> enter_model(ServerLayout& layout, std::size_t index) noexcept;
 
-// Whether one more model is possible beside the others, or `instead_of` that one: its name, and
-// what its requests and answers take.
+// Checks whether a model can be added, or can replace the one in place `instead_of`: its name, and
+// the sizes of its requests and answers.
 Result<bool> check_added(const ServerLayout& layout, const ServerConfig& config,
                          std::string_view name, const EngineConfig& engine,
                          std::optional<std::size_t> instead_of) noexcept;
 
-// After all are bound: who follows whom.
+// Notes which model `hosted` follows. After all are bound.
 Result<bool> bind_leader(ServerLayout& layout, std::size_t index,
                          const HostedModel& hosted) noexcept;
-// Has the models that follow others do so. Before any thread is at work.
+// Calls Engine::follow() for the models that follow others. Before any thread is at work.
 Result<bool> follow_leaders(ServerLayout& layout) noexcept;
 
 }  // namespace windhover

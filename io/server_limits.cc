@@ -1,4 +1,4 @@
-// What a configuration bounds: of a model, and of the server that holds several.
+// The sizes that follow from a configuration: for a model, and for the server of several.
 #include <algorithm>
 
 #include "windhover/io/codec.h"
@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::size_t kTurnBytes = 64 * 1024;  // read at a time
 
-// The most keys that a frame can hold: the texts of an Outcome may be empty.
+// The most keys that a frame can hold; keys of an Outcome may be empty.
 std::uint32_t keys_in_a_frame(const Limits& limits) noexcept {
-  constexpr std::uint32_t kOutcomeBytes = 10;  // an empty text and what happened
+  constexpr std::uint32_t kOutcomeBytes = 10;  // an empty text and a target
   return limits.frame_cap / kOutcomeBytes;
 }
 
@@ -92,7 +92,7 @@ void include(Limits& limits, const ModelLimits& model) noexcept {
   limits.described = std::max(limits.described, model.described);
   limits.page_numbers =
       std::max(limits.page_numbers, std::size_t{model.page_draws} * model.described);
-  // Behind the largest answer: an acknowledgement and a refusal must always find room.
+  // An acknowledgement and a refusal must always find room behind the largest answer.
   limits.reply_buffer = limits.reply_cap + 2 * kSmallReplyBound;
 }
 

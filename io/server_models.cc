@@ -1,4 +1,4 @@
-// Models that come and go while a server serves.
+// Adds and removes models while a server serves.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -21,7 +21,7 @@ Error no_place(const ServerConfig& config) noexcept {
                static_cast<double>(config.added.max_models)};
 }
 
-// The configuration with its folder, which Keeping has.
+// The configuration with its folder, of which Keeping has the copy.
 ServerConfig whole_config(const ServerImpl& server) noexcept {
   ServerConfig whole = server.config;
   if (server.keeping) whole.durable = server.keeping->config();
@@ -55,7 +55,7 @@ Result<std::size_t> place_for(ServerImpl& server, std::string_view name, const E
   return no_place(server.config);
 }
 
-// A model that has a place, a store and an engine: all that can fail before it is let in.
+// Does all that can fail before a model is let in that has a place, a store and an engine.
 Result<bool> make_ready(ServerImpl& server, std::size_t place) noexcept {
   ServerLayout& layout = server.layout;
   Result<PlaceChange> observed = entry_of(layout, place, EndpointKind::kObserve);
@@ -153,7 +153,7 @@ void ServerModels::forget(std::size_t model) noexcept {
   if (server_.coming && server_.coming->observed.place == model) server_.coming.reset();
   if (server_.keeping) server_.keeping->drop(model);
   layout.access.set_model(model, {});
-  // Without it what the file said of the name holds for nobody: the place has no model.
+  // If the file cannot be read now, what it said of the name holds for nobody: the place is empty.
   Access::Sentence unread;
   (void)layout.access.load(server_.identities_file, unread);
   ModelPlace& place = layout.models[model];

@@ -1,4 +1,4 @@
-// The models of a server: those that it was made with, and those that come and go.
+// The models of a server: those that it was created with, and those that are added and removed.
 #ifndef WINDHOVER_IO_SERVER_MODELS_H_
 #define WINDHOVER_IO_SERVER_MODELS_H_
 
@@ -19,9 +19,9 @@ struct HostedModel;
 struct ServerImpl;
 class ModelOrders;
 
-// Server::models(). Invariant: a place has a model from add() to forget(), and one at most is ready
-// and not let in. Places and the one that is ready are the thread's that adds and removes;
-// endpoints are handed what changes.
+// Server::models(). Invariant: a place has a model from add() to forget(), and at most one model is
+// ready and not let in. Places, and the model that is ready, belong to the thread that adds and
+// removes; it hands changes to the endpoints.
 class ServerModels {
  public:
   explicit ServerModels(ServerImpl& server) noexcept : server_(server) {}
@@ -31,49 +31,49 @@ class ServerModels {
   // Bytes of the store that add() needs, beside the engine's block.
   static Result<std::size_t> footprint(const ServerConfig& config) noexcept;
 
-  // Models come and go while the server serves, or before: ServerConfig::added. From one thread at
-  // a time, which is none of the server's; these allocate on it, wait for the disk, and wait until
-  // every endpoint's thread has taken the change up. Other models do not notice.
+  // add(), let_in(), check(), let_go_of() and forget() are for one thread at a time, none of the
+  // server's, while the server serves (ServerConfig::added). They allocate, wait for the disk, and
+  // wait until every endpoint's thread has taken the change up. Other models go on undisturbed.
   //
-  // Makes one ready, in a free place, which is the value; `store` is memory for it, as
-  // Server::create() wants its block. Engine and store live until forget(). It takes readers as
-  // create() does, and takes up what its folder holds. Nobody may name it yet: what the host has to
-  // write down of it is on disk before anything of it is acknowledged. Then comes let_in(), or
-  // forget(); another one before is refused (kUnavailable). The sentence of an error lives until
-  // the next call.
+  // Makes a model ready in a free place and returns the place. `store` is memory for it, aligned
+  // like the block of Server::create(). Engine and store live until forget(). It takes readers as
+  // create() does, and restores what its folder holds. No connection may name the model yet, so the
+  // host can write down that it has it before anything of it is acknowledged. Then comes let_in()
+  // or forget(); another add() before is refused (kUnavailable). The sentence of an error lives
+  // until the next call.
   Result<std::size_t> add(const HostedModel& model, std::span<std::byte> store) noexcept;
-  // From now on connections may name it; the host has its engine polled. Nothing is left to fail.
+  // From now on connections may name the model, and the host polls its engine. Cannot fail.
   // REQUIRES: add() gave this place last.
   void let_in(std::size_t model) noexcept;
-  // Whether add() would take it, as far as that can be told before there is an engine: its
-  // name, its size, a free place, the file of identities, which is taken up. `instead_of`: the
-  // place of one that was added and would have gone.
+  // Whether add() would take the model, as far as can be told without an engine: its name, its
+  // size, a free place. Reads the file of identities again. `instead_of`: the place of an added
+  // model that it would replace.
   Result<bool> check(std::string_view name, const EngineConfig& engine,
                      std::optional<std::size_t> instead_of = {}) noexcept;
-  // Nobody speaks of it any more: who did is refused with UNKNOWN_MODEL, and closed. What was
-  // accepted is in its log. REQUIRES: it was added.
+  // Has all endpoints let go of the model: connections that have named it are refused with
+  // UNKNOWN_MODEL and closed. What was accepted is in its log. REQUIRES: it was added.
   void let_go_of(std::size_t model) noexcept;
-  // Frees the model's place; nothing of it is touched any more. Called after let_go_of(), when
-  // nobody polls its engine either, and after ServerKeeping::checkpoint_at_rest() if that is
-  // wanted; or in place of let_in().
+  // Frees the model's place; nothing of it is touched any more. Called after let_go_of() when no
+  // thread polls its engine, and after ServerKeeping::checkpoint_at_rest() if that is wanted; or in
+  // place of let_in().
   void forget(std::size_t model) noexcept;
 
-  // What operators want of the models (HostModel), for the thread that adds and removes. Null
-  // without ServerConfig::added.
+  // Orders of operators (HostModel), for the thread that adds and removes. Null without
+  // ServerConfig::added.
   ModelOrders* orders() noexcept;
 
-  // Which model's posterior answers questions about `model`, by their places: itself, or one that
-  // follows it. kInvalidArgument for another. Any thread, while serving.
+  // Sets which model's posterior answers questions about `model`, by their places: itself, or one
+  // that follows it; kInvalidArgument for another. Any thread, while serving.
   Status set_answered_by(std::size_t model, std::size_t by) noexcept;
   std::size_t answered_by(std::size_t model) const noexcept;
 
-  // The models by their places, from 0 on: as they were given to Server::create(), and behind them
-  // places for those that are added.
+  // How many models Server::create() was given, which have the first places in their order, and how
+  // many places there are with those for added models.
   std::size_t count() const noexcept;
   std::size_t places() const noexcept;
-  // The thread that adds and removes. Empty: nobody is there.
+  // Empty: the place is free. For the thread that adds and removes.
   std::string_view name(std::size_t model) const noexcept;
-  // Any thread. As in Welcome.
+  // As in Welcome. Any thread.
   std::uint64_t instance_id(std::size_t model = 0) const noexcept;
 
  private:

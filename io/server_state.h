@@ -1,4 +1,4 @@
-// What the endpoints of a server share, and the sizes that follow from the configuration.
+// What the endpoints of a server share, and the sizes that follow from its configuration.
 #ifndef WINDHOVER_IO_SERVER_STATE_H_
 #define WINDHOVER_IO_SERVER_STATE_H_
 
@@ -18,19 +18,19 @@ namespace windhover {
 enum class EndpointKind : std::uint8_t { kObserve = 0, kQuery = 1, kHttp = 2 };
 inline constexpr std::size_t kEndpointKinds = 3;
 
-// The sizes that all connections have, whichever model they speak of.
+// The sizes that hold for all connections, whichever model they name.
 struct Limits {
   std::uint32_t frame_cap = 0;
   std::uint32_t reply_cap = 0;  // the largest answer of any model, its prefix included
   std::uint32_t max_sessions = 0;
-  // The most of any model: rows of a question, its keys, parameters, those that an answer holds,
-  // numbers in a page of draws.
+  // The largest of any model: rows of a question, its keys, parameters, parameters that an answer
+  // holds, numbers in a page of draws.
   std::uint32_t max_query_rows = 0;
   std::uint32_t max_keys = 0;  // in a question or an outcome; 0: no model keeps any
   std::uint32_t dimension = 0;
   std::uint32_t described = 0;
   std::size_t page_numbers = 0;
-  std::size_t read_buffer = 0;   // bytes a session
+  std::size_t read_buffer = 0;   // bytes for each session
   std::size_t reply_buffer = 0;  // likewise
   ConnectionLimits connection;
   std::int64_t hello_timeout_ns = 0;
@@ -44,9 +44,9 @@ struct Limits {
 
 // REQUIRES: check(config, engine) is ok.
 Limits limits_of(const ServerConfig& config, const EngineConfig& engine) noexcept;
-// The same for one more model, so that what it says holds for all.
+// Raises the limits so that they hold for this model too.
 void include(Limits& limits, const ModelLimits& model) noexcept;
-// The same for models that may be added.
+// Raises them for models that may be added.
 void include_added(Limits& limits, const AddedModelsConfig& added) noexcept;
 
 class Access;
@@ -69,7 +69,7 @@ struct ServerState {
   const TlsContext* tls = nullptr;  // null: all is in the clear
   ModelOrders* orders = nullptr;    // null: no model can be added
   std::int64_t started_ns = 0;
-  std::atomic<std::uint64_t> footprint_bytes{0};  // the blocks of server and engines
+  std::atomic<std::uint64_t> footprint_bytes{0};  // blocks of the server, its engines and OpenSSL
   Counters<IoCounter> counters;
   std::array<PerEndpoint, kEndpointKinds> endpoints;
 };

@@ -14,7 +14,7 @@ constexpr std::size_t kReadBytes = 64 * 1024;  // a turn
 // Bytes of questions a turn, fewer because others wait. Input that has come in segments of 7 bytes
 // keeps the kernel, which lets the sender go on as well, for 0.3 ms in one go; 8 KiB would for 0.6.
 constexpr std::size_t kQuestionBytes = 4 * 1024;
-constexpr std::int64_t kGraceNs = 10'000'000;  // without a byte, from a peer not long quiet
+constexpr std::int64_t kGraceNs = 10'000'000;  // how long draining waits for the next byte
 
 }  // namespace
 
@@ -82,12 +82,13 @@ void Session::read() noexcept {
   });
 }
 
-// A peer over its limits fills its own buffers, and waits. Before Hello it is not known whose they
-// are, and a frame is all that it may send.
+// A peer over its limits is not read, so it waits. Before Hello its limits are not known, and a
+// frame is all that it may send.
 bool Session::is_over_limits() noexcept {
   meter_.take_up(conversation_.new_limits(), context_.state->limits.connection);
   if (!meter_.is_on() || drain_.on || !conversation_.is_greeted()) return false;
-  // What others wait for is not held up: room in the window, the place of a long question.
+  // A peer is not held up while others wait for it: it is in line for room, or has the place of a
+  // long question.
   if (deadlines_.room_since_ns() != 0 || conversation_.questions().is_answering()) return false;
   const std::int64_t now_ns = context_.state->now_ns();
   if (meter_.wait_ns(now_ns) == 0) return false;
@@ -108,9 +109,9 @@ void Session::read_on() noexcept {
   turn(turns_->budget());
 }
 
-// While draining only what is on its way is waited for: bytes that a peer has handed to its kernel
-// may reach ours a moment later. A peer that goes on sending gets half the time there is; the other
-// half is for the goodbye.
+// Draining waits only for bytes on their way: what a peer has handed to its kernel may reach ours a
+// moment later. A peer that goes on sending gets half of drain_timeout; the other half is for its
+// last replies.
 void Session::read_now() noexcept {
   const std::span<std::byte> room = input_.make_room(kReadBytes);
   ErrorCode error;
@@ -166,7 +167,7 @@ void Session::turn(std::int64_t budget) noexcept {
   if (turn.secret) OPENSSL_cleanse(input_.pending().data(), turn.consumed);
   input_.consume(turn.consumed);
   if (turn.cost > 0) turns_->charge(*this, turn.cost);
-  // It may have said Hello.
+  // The peer may have said Hello just now.
   meter_.take_up(conversation_.new_limits(), context_.state->limits.connection);
   meter_.handled(turn.frames, turn.questions, turn.cost, deadlines_.heard_ns());
   stopped_by_ = turn.end;
@@ -223,7 +224,7 @@ void Session::resume() noexcept {
     return read_now();
   }
   if (stopped_by_ != TurnEnd::kWindowFull) return;
-  deadlines_.heard(context_.state->now_ns());  // the peer is not silent, we do not listen
+  deadlines_.heard(context_.state->now_ns());  // the peer was not silent: it was not read
   turn(turns_->budget());
 }
 
@@ -233,7 +234,7 @@ void Session::take_turn() noexcept {
 
 void Session::on_durable() noexcept {
   if (stage_ == Stage::kHere && stopped_by_ == TurnEnd::kLogBehind) {
-    deadlines_.heard(context_.state->now_ns());  // the peer is not silent, we do not listen
+    deadlines_.heard(context_.state->now_ns());  // the peer was not silent: it was not read
     return turn(turns_->budget());
   }
   if (stage_ != Stage::kHere && stage_ != Stage::kParting) return;

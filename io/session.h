@@ -24,10 +24,10 @@ class Session;
 // What a session tells the endpoint it belongs to.
 class SessionHost {
  public:
-  // Nothing can go on for now (the window is full, bytes are on their way): call session.resume() a
+  // The session waits (the window is full, or bytes are on their way): call session.resume() a
   // little later.
   virtual void on_pause(Session& session) noexcept = 0;
-  // It is over its limits: call session.read_on() now and then.
+  // The session is over its limits: call session.read_on() now and then.
   virtual void on_throttle(Session& session) noexcept = 0;
   // The session is free again; none of its operations is under way.
   virtual void on_free(Session& session) noexcept = 0;
@@ -39,24 +39,24 @@ class SessionHost {
 // Decides when a session's questions are answered.
 class SessionTurns {
  public:
-  // What questions may cost without a wait; 0: others wait already.
+  // What questions may cost in a turn without a wait; 0: they have to wait for their turn.
   virtual std::int64_t budget() const noexcept = 0;
-  // A turn of it has cost so much.
+  // A turn of the session has cost `cost`.
   virtual void charge(const Session& session, std::int64_t cost) noexcept = 0;
-  // A question waits: session.take_turn() comes when it is its turn, for a long one when the place
-  // is free.
+  // A question waits: session.take_turn() is called when it is its turn, and with `needs_place` the
+  // place of long questions is free.
   virtual void wait(const Session& session, bool needs_place) noexcept = 0;
-  // It is closed, waits for no turn any more, and keeps no place.
+  // The session is closed and waits for no turn any more.
   virtual void leave(const Session& session) noexcept = 0;
 
  protected:
   ~SessionTurns() = default;
 };
 
-// Reads, hands whole frames to the conversation, writes what it replied, in one write a turn; reads
-// on while a write waits for the peer, so a peer that does not read its acknowledgements is still
-// heard, and stops reading (TCP pushes back) while the window is full or replies find no room.
-// Everything happens on the endpoint's thread. No allocation: the socket object is made by bind().
+// Reads, hands whole frames to the conversation, and writes its replies, in one write a turn. It
+// reads on while a write waits for the peer, so that a peer that does not read its acknowledgements
+// is still heard; it stops reading, so that TCP pushes back, while the window is full or replies
+// find no room. Everything happens on the endpoint's thread. Only bind() allocates.
 class Session {
  public:
   // Takes memory, writes nothing.
@@ -71,11 +71,11 @@ class Session {
   // Takes a connected socket over. REQUIRES: occupant().is_free().
   void begin(Stream&& socket, PlaceKind place = PlaceKind::kEverybodys) noexcept;
 
-  // If it is before all others in line for room in the window or the log, see
-  // ServedModel::first_in_line, and waits for none any more, it lets them have it.
+  // Gives up the first place in line for room (ServedModel::first_in_line) if it has it and does
+  // not wait for room any more.
   void leave_line_when_done() noexcept;
 
-  // Goes on after on_pause(); nothing for other sessions.
+  // Goes on after on_pause(); no effect on sessions that do not wait.
   void resume() noexcept;
   // Goes on after on_throttle(), if it has tokens again.
   void read_on() noexcept;
@@ -84,10 +84,10 @@ class Session {
   // More is on disk: sends what waited for that, and goes on.
   void on_durable() noexcept;
 
-  // A model leaves the server: who speaks of it is told, and let go.
+  // A model leaves the server: a peer that has named it is refused, and the connection closes.
   void leave(const ModelContext& gone) noexcept;
 
-  // Looks at the clock: a peer that has been silent or has not read for too long is let go.
+  // Closes the connection if its peer has been silent, has not read, or has waited for too long.
   void check_timeouts(std::int64_t now_ns) noexcept;
 
   // Handles what the peer has sent so far, answers, and closes.
@@ -97,15 +97,15 @@ class Session {
   void abort() noexcept;
 
  private:
-  static constexpr std::int64_t kQuietNs = 100'000'000;  // a peer silent for so long is quiet
+  static constexpr std::int64_t kQuietNs = 100'000'000;  // silent for so long, a peer is quiet
   using Stage = Occupant::Stage;
 
-  // One at a time of a kind.
+  // At most one of each kind is under way.
   struct Operation {
     HandlerMemory memory;
     bool under_way = false;
   };
-  // What a peer has sent before the end is still handled.
+  // The server stops: what the peer has sent before is still handled.
   struct Drain {
     bool on = false;
     bool in_grace = false;  // waits for bytes that are still on their way
@@ -140,7 +140,7 @@ class Session {
   Operation read_;
   Operation turn_;                            // the turn that is scheduled
   TurnEnd stopped_by_ = TurnEnd::kNeedInput;  // the last turn
-  std::int64_t throttled_since_ns_ = 0;       // 0: it is read
+  std::int64_t throttled_since_ns_ = 0;       // 0: not over its limits
   bool peer_finished_ = false;                // the peer has closed its direction
   std::uint64_t address_ = 0;
   Drain drain_;

@@ -1,4 +1,4 @@
-// When a peer is let go.
+// When a connection is closed because of its peer.
 #include <poll.h>
 
 #include "windhover/io/session.h"
@@ -6,8 +6,8 @@
 namespace windhover {
 namespace {
 
-// While a turn waits nothing is read, so that the end of the connection is not seen either: a peer
-// that is gone, or has said all it had to say and waits longer than it might be silent, keeps no
+// While a turn waits the socket is not read, so the connection's end is not seen. This tells
+// whether the peer is gone, or has closed its direction and waits `too_long`: such a peer loses its
 // place.
 bool is_gone(int socket, bool too_long) noexcept {
   pollfd peer{socket, POLLRDHUP, 0};
@@ -45,7 +45,7 @@ void Session::check_timeouts(std::int64_t now_ns) noexcept {
            !deadlines_.is_late(doing, limits, now_ns - PeerSocket::kHeldUpNs);
   };
   const bool late = deadlines_.is_late(doing, limits, now_ns) && !is_excused();
-  // A disk that confirms nothing keeps nobody's place who has said goodbye.
+  // A parting peer does not keep its place for a disk that confirms nothing.
   const bool unheard = !here && log && deadlines_.is_silent(limits, now_ns);
   const auto is_gone_while_waiting = [&] {
     const std::int64_t room = deadlines_.room_since_ns();

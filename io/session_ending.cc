@@ -1,4 +1,4 @@
-// How a session ends: drained, with a goodbye, or at once.
+// How a session ends: drained, after its last replies, or at once.
 #include "windhover/io/session.h"
 
 namespace windhover {
@@ -7,8 +7,8 @@ void Session::drain() noexcept {
   if (stage_ != Stage::kHere || drain_.on) return;
   drain_.on = true;
   drain_.since_ns = context_.state->now_ns();
-  // Operations under way come back as aborted and go on from there; a turn that waits for the
-  // window, for room or for its place in the queue goes on by itself.
+  // Operations under way come back as aborted, and their handlers go on with a turn. A turn that
+  // waits for the window, for room or in a queue goes on by itself.
   drain_.until_ns = context_.state->now_ns() + context_.state->limits.drain_timeout_ns / 2;
   socket_->cancel();
   if (throttled_since_ns_ != 0) {
@@ -27,7 +27,7 @@ void Session::say_goodbye() noexcept {
   if (stage_ == Stage::kParting && !outgoing_.is_under_way()) linger_when_settled();
 }
 
-// What the disk has not confirmed yet is said before the connection closes.
+// Acknowledgements that wait for the disk are sent before the connection closes.
 void Session::linger_when_settled() noexcept {
   if (conversation_.rows().acks().wait_for_log()) return;
   // A peer that has long been quiet is not about to send, so closing at once resets nothing.
@@ -56,7 +56,7 @@ void Session::abort() noexcept {
   settle();
 }
 
-// The operations refer to this session's memory: it is free when all have come back.
+// Operations refer to this session's memory: it is free again when all have come back.
 void Session::settle() noexcept {
   if (read_.under_way || outgoing_.is_under_way() || turn_.under_way) return;
   stage_ = Stage::kNobody;

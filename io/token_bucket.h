@@ -1,4 +1,4 @@
-// How much of something may be had a second, on the average of a second.
+// A limit on how much of something may be had per second.
 #ifndef WINDHOVER_IO_TOKEN_BUCKET_H_
 #define WINDHOVER_IO_TOKEN_BUCKET_H_
 
@@ -7,9 +7,9 @@
 
 namespace windhover {
 
-// A bucket that holds a second's worth of tokens and is filled evenly; kept as the moment at which
-// it will be full, so that nothing has to fill it. More may be taken than there is: then it takes
-// so much longer. Sums are those of its rate, whatever the pieces. One thread.
+// A bucket that holds a second's worth of tokens and is filled evenly. It is kept as the time at
+// which it will be full, so that nothing has to fill it. More tokens may be taken than there are:
+// then it takes the longer until there is one again. One thread.
 class TokenBucket {
  public:
   static constexpr std::int64_t kSecondNs = 1'000'000'000;
@@ -26,8 +26,8 @@ class TokenBucket {
     fined_ = 0;
   }
 
-  // Charges for what was refused: a bucket at most until something is taken again, so that a peer
-  // that goes on although it is refused does not owe for ever.
+  // Charges for what was refused, at most a bucket until something is taken again, so that a peer
+  // that goes on although it is refused does not owe more and more.
   void fine(std::uint64_t tokens, std::uint64_t rate, std::int64_t now_ns) noexcept {
     const std::uint64_t fined = std::min(rate, fined_ + std::min(tokens, rate));
     take(fined - std::min(fined, fined_), rate, now_ns);

@@ -13,8 +13,8 @@
 
 namespace windhover {
 
-// An eventfd. Invariant: one wait at most is under way, and what woke it is read before its handler
-// is called. Everything but wake() is for the thread inside run(), or before it.
+// An eventfd. Invariant: at most one wait is under way, and the eventfd is read before the handler
+// is called. All functions but wake() are for the thread inside run(), or before run().
 class Waker {
  public:
   Waker(IoContext& io, Counters<IoCounter>& counters) : event_(io) { memory_.count_in(counters); }
@@ -33,7 +33,7 @@ class Waker {
     [[maybe_unused]] const auto written = ::write(fd_, &one, sizeof one);
   }
 
-  // Calls handler() once when it has been woken; not when it was cancelled.
+  // Calls handler() once after wake(), unless the wait is cancelled.
   template <class Handler>
   void wait(Handler handler) noexcept {
     event_.async_wait(

@@ -1,5 +1,5 @@
-// Two ends for one description of a message: SizeSink adds up its bytes, ByteSink writes them. Both
-// leave out scalar fields that are 0, as proto3 does.
+// Two sinks for one description of a message: SizeSink adds up its bytes, ByteSink writes them.
+// Both leave out scalar fields that are 0, as proto3 does.
 #ifndef WINDHOVER_IO_WIRE_SINK_H_
 #define WINDHOVER_IO_WIRE_SINK_H_
 
@@ -30,7 +30,7 @@ class SizeSink {
   void fixed64(int field, std::uint64_t value) noexcept {
     if (value != 0) size_ += tag(field) + 8;
   }
-  // The bits decide, so that a negative zero travels.
+  // Left out if all bits are 0, so that a negative zero is sent.
   void real(int field, double value) noexcept {
     fixed64(field, std::bit_cast<std::uint64_t>(value));
   }
@@ -79,7 +79,7 @@ class ByteSink {
   void sint64(int field, std::int64_t value) noexcept {
     if (value != 0) out_ = Lite::WriteSInt64ToArray(field, value, out_);
   }
-  // Inlined: a prediction has some thirty of these, and as calls they make a reply 6 % dearer.
+  // Inlined: a prediction has some thirty of these, and as calls they make a reply 6 % slower.
   [[gnu::always_inline]] void fixed64(int field, std::uint64_t value) noexcept {
     if (value != 0) out_ = Lite::WriteFixed64ToArray(field, value, out_);
   }

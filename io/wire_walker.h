@@ -62,7 +62,7 @@ class WireWalker {
     return in_.Skip(length);
   }
 
-  // Text of the characters up to 127, which are UTF-8 whatever comes: what has others is malformed.
+  // Text must be ASCII, which is always valid UTF-8: other characters are malformed.
   bool ascii(std::uint32_t wire, std::string_view& text) noexcept {
     int length = 0;
     if (wire != kLengthDelimited || !size(length)) return false;
@@ -86,7 +86,7 @@ class WireWalker {
     return true;
   }
 
-  // Groups nest without a length, so they are not skipped but refused.
+  // Groups nest without a length, so they are refused.
   bool skip(std::uint32_t wire) noexcept {
     std::uint64_t ignored = 0;
     int length = 0;
