@@ -23,7 +23,7 @@ bool parse_address(std::string_view text, Address& address) {
   const std::string_view digits = text.substr(colon + 1);
   const bool bracketed = host.front() == '[' && host.back() == ']';
   if (bracketed) host = host.substr(1, host.size() - 2);
-  // Without brackets nobody can tell a port from the last group of an IPv6 address.
+  // Without brackets a port could be the last group of an IPv6 address.
   if (host.empty() || (!bracketed && host.find(':') != std::string_view::npos)) return false;
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);

@@ -1,4 +1,4 @@
-// Where a client connects to, as text.
+// The address of a server, as text.
 #ifndef WINDHOVER_IO_ADDRESS_H_
 #define WINDHOVER_IO_ADDRESS_H_
 

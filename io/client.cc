@@ -78,7 +78,7 @@ Status Client::posterior(std::vector<ParameterSummary>& summaries, Provenance& p
         r.autocorrelation_time_size(), r.prior_precision_size()}) {
     if (size != count) return fail(Status::kMalformed, "the server's arrays differ in length");
   }
-  // A server from before this field sends none.
+  // A server from before this field sends no drift scores.
   const bool drifts = r.drift_score_size() == count;
   summaries.clear();
   for (int i = 0; i < count; ++i) {

@@ -18,7 +18,7 @@ std::string label_of(v1::Reason reason) {
   return label;
 }
 
-// The label, and of a missing right or a wrong row what would help.
+// The label, and for some reasons what would help.
 std::string text_of(const v1::Refusal& refusal) {
   const std::string label = label_of(refusal.reason());
   if (refusal.reason() == v1::REASON_WRONG_DIMENSION && refusal.number() > 0) {
@@ -136,7 +136,7 @@ Status ClientConnection::flush() {
     std::size_t sent = 0;
     const Status status = channel_.send_some(sent);
     if (ok(status) && sent > 0) continue;
-    // No room, or gone: then the server may have said why before it went.
+    // The socket has no room, or the server is gone and may have said why before.
     Status received = receive_bytes(ok(status));
     if (const Status taken = take_in_all(); !ok(taken)) result = taken;
     if (!ok(received)) return ok(result) ? received : result;

@@ -1,4 +1,4 @@
-// One connection of a client: frames out, answers in, and what went wrong.
+// One connection of a client: frames out, answers in, and errors.
 #ifndef WINDHOVER_IO_CLIENT_CONNECTION_H_
 #define WINDHOVER_IO_CLIENT_CONNECTION_H_
 
@@ -16,32 +16,32 @@
 
 namespace windhover {
 
-// Reasons that only a conversation has, and those of a newer server, are kRefused.
+// Reasons that are no Status, and those of a newer server, are kRefused.
 Status status_of_reason(std::uint32_t reason);
 
-// Invariant: what is about observing is handed on as it comes, all other answers wait for receive()
-// and do not outlive the connection.
+// Invariant: responses about rows are handed to take_in() as they come; all other answers wait for
+// receive() and do not outlive the connection.
 class ClientConnection {
  public:
   void close();
   bool connected() const { return channel_.is_open(); }
 
-  // What the server said in answer to Hello. Valid after connecting.
+  // The server's answer to Hello. Valid after connecting.
   const v1::Welcome& welcome() const { return welcome_; }
 
   // Sends what is pending.
   Status flush();
 
   // For pipelining questions: send() gives the request the next id and sends it; receive() waits
-  // for the next response that is not about observing (those are counted on the way).
+  // for the next response that is not about rows.
   Status send(v1::Request& request);
   Status receive(v1::Response& response);
 
-  // Where any producer stands, on the observe endpoint. Claims nothing.
+  // Asks where a producer stands, on the observe endpoint. Claims nothing.
   Status producer_status(std::uint64_t producer, v1::ProducerStatusResult& result);
 
-  // About the last call that failed: a sentence; why the server refused, REASON_OK if it did not;
-  // the number it sent with that.
+  // Of the last call that failed: a sentence; why the server refused, REASON_OK if it did not; the
+  // number that it sent with the reason.
   const std::string& error_text() const { return error_.text; }
   v1::Reason refusal() const { return error_.refusal; }
   std::uint64_t error_number() const { return error_.number; }
@@ -50,7 +50,8 @@ class ClientConnection {
   ClientConnection() = default;
   ~ClientConnection() = default;
 
-  // Whether the response is about observing: it is taken in then, and `status` says what it said.
+  // Takes in a response about rows; `status` is then kOk, or why the server refused. False: it is
+  // about something else.
   virtual bool take_in(const v1::Response& response, Status& status) = 0;
 
   // Connects and says Hello. A connection that was open is closed.
@@ -68,7 +69,7 @@ class ClientConnection {
 
   Status fail(Status status, std::string text, std::uint64_t number = 0);
   Status fail_closed(Status status, std::string text, std::uint64_t number = 0);
-  // kRefused, for this reason.
+  // Returns kRefused.
   Status fail_refused(v1::Reason reason, std::string text, std::uint64_t number = 0);
   Status refused(const v1::Refusal& refusal);
   void add_to_error(std::string_view text) { error_.text += text; }

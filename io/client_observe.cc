@@ -1,4 +1,4 @@
-// How a client sends rows and waits for what becomes of them.
+// How a client sends rows and waits for their acknowledgements.
 #include <algorithm>
 #include <utility>
 
@@ -25,7 +25,7 @@ void copy_offsets(std::span<const std::uint32_t> from, std::uint32_t base, To* t
   for (const std::uint32_t value : from) to->AddAlreadyReserved(value - base);
 }
 
-// Rows from the first on that one frame takes.
+// How many rows from `first` on fit into one frame.
 std::size_t rows_that_fit(const ObserveRows& rows, std::size_t first, const ClientOptions& options,
                           const v1::Welcome& welcome) {
   const std::size_t value = options.wire_float ? sizeof(float) : sizeof(double);
@@ -51,7 +51,7 @@ std::size_t rows_that_fit(const ObserveRows& rows, std::size_t first, const Clie
   return count;
 }
 
-// Rows `first` to `first + count - 1`.
+// Fills in rows `first` to `first + count - 1`.
 void fill_rows(const ObserveRows& rows, std::size_t first, std::size_t count, bool wire_float,
                v1::Observe* observe) {
   observe->set_rows(static_cast<std::uint32_t>(count));
@@ -96,7 +96,7 @@ Status ClientStream::send_frame(const ObserveRows& rows, std::size_t first, std:
   if (resends()) {
     observe->set_producer(options_.producer);
     observe->set_first_sequence(next_sequence_);
-    // A drawn one goes on behind frames that were refused: nobody sends them again.
+    // A drawn producer goes on behind frames that were refused: they are not sent again.
     observe->set_begins_here(beginning_.here || is_passing(options_.producer));
   }
   fill_rows(rows, first, count, options_.wire_float, observe);

@@ -44,7 +44,8 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.law_ratio = p.law_ratio();
   to.prior_conflict = p.prior_conflict();
   to.recovery_target = p.recovery_target();
-  // proto3 sends no zeros, and an older server nothing: only the reason tells them apart.
+  // proto3 sends no zeros, and an older server has no such field: only the reason tells a 0 from a
+  // missing field.
   const bool none = p.coverage_90() == 0 && p.reason() != v1::POSTERIOR_REASON_PREDICTIVE;
   to.conformal_coverage_90 = p.conformal_coverage_90() == 0
                                  ? std::numeric_limits<double>::quiet_NaN()
@@ -108,7 +109,8 @@ PredictiveSummary summary_of(const v1::Prediction& p) {
   for (const std::uint32_t c : p.conformal_set()) {
     if (c < kMaxClasses) to.conformal_set |= std::uint64_t{1} << c;
   }
-  // proto3 sends no zeros: what is there has an alpha above 0, or an interval that is not a point.
+  // proto3 sends no zeros: an answer that has these fields has an alpha other than 0, or an
+  // interval that is not a point.
   if (p.conformal_alpha() != 0 || p.conformal_lower() != p.conformal_upper()) {
     to.conformal_alpha = p.conformal_alpha();
     if (to.conformal_set == 0) {

@@ -1,4 +1,4 @@
-// What a server's messages say, as the client hands it on. Part of the client library.
+// Messages of a server as the structures of the client library.
 #ifndef WINDHOVER_IO_CLIENT_REPLIES_H_
 #define WINDHOVER_IO_CLIENT_REPLIES_H_
 
@@ -8,7 +8,7 @@
 
 namespace windhover {
 
-// A field that the message lacks has the value that says so, e.g. NaN for a coverage.
+// A coverage or conformal field that the message lacks is NaN.
 Provenance provenance_of(const v1::Provenance& message);
 Event event_of(const v1::Event& message);
 PredictiveSummary summary_of(const v1::Prediction& message);

@@ -1,4 +1,4 @@
-// How a client connects again: what is sent again, what is missing, when it gives up.
+// How a client connects again: what it sends again, what is missing, and when it gives up.
 #include <algorithm>
 #include <chrono>
 #include <random>
@@ -25,7 +25,7 @@ std::string times(std::uint64_t n, const char* what) {
 
 Status ClientStream::reconnect() {
   const auto begin = steady_clock::now();
-  // Half of each pause is up to chance, or the clients of a server that restarts come all at once.
+  // Half of each pause is random: otherwise all clients of a server that restarts come at once.
   std::minstd_rand random(
       static_cast<std::minstd_rand::result_type>(begin.time_since_epoch().count()));
   std::uniform_real_distribution<double> part(0.5, 1.0);
@@ -80,7 +80,7 @@ Status ClientStream::take_up_again() {
     give_up_outstanding();
     beginning_ = {true, next_sequence_};
     const std::uint64_t lost = instance_.lost(before, head, welcome().head());
-    // What one start of the server has acknowledged it has; the next, at least what was on disk.
+    // The same start of the server has all that it acknowledged; another has what was on disk.
     account_.totals().lost +=
         !resends()   ? lost
         : same_start ? 0
@@ -96,22 +96,22 @@ Status ClientStream::take_up_again() {
   return find_missing();
 }
 
-// Whether what is on its way was learned nobody can tell any more.
+// Nobody can tell any more whether the rows on their way were learned.
 void ClientStream::give_up_outstanding() {
   rows_lost_ = rows_lost_ || outstanding_frames() > 0;
   account_.totals().unknown += outstanding_rows();
   frames_.clear();
 }
 
-// What the server expects next is where this client goes on, if it still has the rows.
+// The client goes on with what the server expects next, if it still has these rows.
 Status ClientStream::find_missing() {
   std::uint64_t from = producer_.next();
   if (beginning_.here && (is_passing(options_.producer) || !producer_.known())) {
     from = std::max(from, beginning_.sequence);
   }
   const std::uint64_t kept = frames_.first_kept(next_sequence_);
-  // A drawn producer's rows that were never acknowledged are not missing: they were refused, and
-  // the client was told.
+  // Rows of a drawn producer of which none was taken are not missing: they were refused, and the
+  // client was told.
   const bool had_rows = account_.totals().accepted + account_.totals().duplicate > 0;
   if (from >= kept || (is_passing(options_.producer) && !had_rows)) return send_again(from);
   missing_ = {from, kept - from};
@@ -121,8 +121,8 @@ Status ClientStream::find_missing() {
               from);
 }
 
-// Frames that were acknowledged come first and by themselves: what is said of them has been counted
-// before.
+// Frames that were acknowledged before are sent first, by themselves: their acknowledgements must
+// not be counted twice.
 Status ClientStream::send_again(std::uint64_t from) {
   std::string bytes;
   restoring_until_ = frames_.append_held(from, bytes);
@@ -136,7 +136,7 @@ Status ClientStream::send_again(std::uint64_t from) {
       return status;
     }
   }
-  // With their old ids: those of later frames go on counting up.
+  // They keep their ids, so that ids still rise with the frames.
   bytes.clear();
   frames_.append_on_the_way(bytes);
   channel().append(bytes);
@@ -166,7 +166,7 @@ Status ClientStream::leave_missing() {
   return send_again(from);
 }
 
-// The missing rows before `sequence` are lost, if the server takes the stream up behind them.
+// Counts the missing rows before `sequence` as lost, if the server takes the stream up behind them.
 Status ClientStream::leave_before(std::uint64_t sequence) {
   if (!connected()) return fail(Status::kClosed, "not connected");
   if (sequence == missing_.first) return Status::kOk;
@@ -176,8 +176,8 @@ Status ClientStream::leave_before(std::uint64_t sequence) {
                         producer_.next());
   }
   std::uint64_t lost = sequence - missing_.first;
-  // All acknowledged rows of a drawn producer are in totals(); the rest was refused, and the client
-  // was told.
+  // The acknowledged rows of a drawn producer are all in totals(); the others were refused, and the
+  // client was told.
   if (is_passing(options_.producer))
     lost = std::min(lost, account_.totals().accepted + account_.totals().duplicate);
   account_.totals().lost += lost;

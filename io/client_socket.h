@@ -1,5 +1,5 @@
-// A connected socket with timeouts, for the client library. POSIX, because blocking with a timeout
-// is what poll() does.
+// A connected socket with timeouts, for the client library. It uses POSIX directly, because poll()
+// blocks with a timeout.
 #ifndef WINDHOVER_IO_CLIENT_SOCKET_H_
 #define WINDHOVER_IO_CLIENT_SOCKET_H_
 
@@ -21,9 +21,9 @@ class ClientSocket {
   ClientSocket(const ClientSocket&) = delete;
   ClientSocket& operator=(const ClientSocket&) = delete;
 
-  // kUnavailable: nobody listens there; kTimeout; kInvalidArgument: no such host; kIoError. `why`
-  // then says so in words.
-  // With TLS also kNotPermitted: the certificate of the other side is not good.
+  // kUnavailable: nobody listens there; kTimeout; kInvalidArgument: no such host, too long a path,
+  // or a TLS file that cannot be used; kNotPermitted: no right to the socket, or a bad certificate
+  // of the server; kClosed: it ended the TLS handshake; kIoError. `why` then says so in words.
   Status connect(const Address& address, std::chrono::milliseconds timeout, std::string& why,
                  const ClientTlsOptions& tls = {});
   void close() noexcept;
@@ -34,7 +34,8 @@ class ClientSocket {
   Status send_some(const char* data, std::size_t size, std::size_t& sent) noexcept;
   Status receive_some(char* data, std::size_t size, std::size_t& received) noexcept;
 
-  // Waits until there is something to receive or, if `to_send`, room to send. kTimeout.
+  // Waits until there is something to receive or, if `to_send`, room to send. kTimeout, kClosed
+  // (not open) or kIoError.
   Status wait(bool to_send, std::chrono::milliseconds timeout) noexcept;
 
  private:

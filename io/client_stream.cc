@@ -1,4 +1,4 @@
-// A client's stream of rows: where it stands, and what became of it.
+// A client's stream of rows: how it begins, and what became of its rows.
 #include "windhover/io/client_stream.h"
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// Another instance may have none of the rows that the last one accepted. The same one with fewer
-// rows than before has lost some, perhaps other clients' rows.
+// A new instance may have none of the rows that the last one accepted. The same one with fewer rows
+// than before has lost some, which may be other clients'.
 std::uint64_t ClientStream::Instance::lost(std::uint64_t id_before, std::uint64_t head_before,
                                            std::uint64_t head) {
   std::uint64_t rows = 0;
@@ -51,7 +51,7 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
   account_.begin();
   Status status = open(address_, options_);
   if (ok(status) && options.producer == 0 && options.resend && welcome().forgets_drawn()) {
-    // A server that would never forget it is not given one.
+    // Only a server that can forget a producer gets a drawn one.
     const Result<std::uint64_t> drawn = random_instance_id();
     if (!drawn.ok()) {
       status = fail_closed(drawn.status(), "no random number is to be had");
@@ -66,7 +66,8 @@ Status ClientStream::connect(std::string_view address, const ClientOptions& opti
   return ok(status) && options.producer != 0 && welcome().observes() ? ask_producer() : status;
 }
 
-// Where the stream stands, and whether an older connection still speaks for it. Claims nothing.
+// Asks where the stream stands, and whether an older connection still speaks for it. Claims
+// nothing.
 Status ClientStream::ask_producer() {
   if (const Status status = producer_status(options_.producer, producer_); !ok(status)) {
     return status;

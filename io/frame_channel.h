@@ -1,4 +1,4 @@
-// A client's socket with what is to be sent and what has come: frames as bytes, without a meaning.
+// A client's socket with buffers for what is to be sent and what has come, as frames of bytes.
 #ifndef WINDHOVER_IO_FRAME_CHANNEL_H_
 #define WINDHOVER_IO_FRAME_CHANNEL_H_
 
@@ -19,7 +19,7 @@ namespace windhover {
 // Appends the request as a frame, and returns its bytes.
 std::string_view append_frame(const v1::Request& request, std::string& out);
 
-// Invariant: bytes go and come in order, and none outlives its connection.
+// Invariant: bytes go and come in order, and no byte outlives its connection.
 class FrameChannel {
  public:
   // As ClientSocket::connect(). REQUIRES: closed.
@@ -30,20 +30,20 @@ class FrameChannel {
   void close() noexcept;
   bool is_open() const noexcept { return socket_.is_open(); }
 
-  // What is returned stays until something else is appended or sent.
+  // The returned bytes stay until something else is appended or sent.
   std::string_view append(const v1::Request& request) { return append_frame(request, out_); }
   void append(std::string_view frames) { out_ += frames; }
   std::size_t pending_bytes() const { return out_.size() - out_begin_; }
-  // One send, without waiting, and how many bytes it took.
+  // One send, without waiting; `sent`: how many bytes it took.
   Status send_some(std::size_t& sent);
 
-  // Until there is something to receive or, if `to_send`, room to send. kTimeout.
+  // As ClientSocket::wait().
   Status wait(bool to_send, std::chrono::milliseconds timeout) noexcept {
     return socket_.wait(to_send, timeout);
   }
   // One receive, without waiting.
   Status receive_some();
-  // Takes the next frame of what has come; it stays until receive_some() or close().
+  // Takes the next frame from what has come; it stays until receive_some() or close().
   FrameScan next_frame();
 
  private:

@@ -19,26 +19,27 @@ struct SentFrame {
   std::uint64_t end() const { return first_sequence + rows; }
 };
 
-// Invariant: ids rise from front to back; first come frames that were acknowledged and are held
-// while there is room, then those on their way, whose rows and bytes are counted.
+// Invariant: ids rise from front to back. First come held frames, which were acknowledged and are
+// kept while there is room, then those on their way, whose rows and bytes are counted.
 class SentFrames {
  public:
   void clear();
   void push(SentFrame frame);
-  // All up to this id have arrived; how many of them had not before.
+  // All frames up to this id have arrived; returns how many of them were on their way.
   std::size_t acknowledge(std::uint64_t id);
-  // The server will not have it.
+  // Drops a frame that the server has refused. REQUIRES: find(id) is not null.
   void erase(std::uint64_t id);
-  // Forgets held frames while there are more bytes than this, and those that need not be sent
-  // again: so many rows are durable.
+  // Drops the oldest held frames: those whose rows are among the first `durable` ones, and others
+  // while there are more than `most_bytes`.
   void trim(std::size_t most_bytes, std::uint64_t durable);
-  // The first frame says from now on that nothing comes before it.
+  // Sets begins_here in the first frame.
   void begin_at_front();
 
   bool empty() const { return frames_.empty(); }
-  // Null: not here.
+  // Null: there is no such frame.
   const SentFrame* find(std::uint64_t id) const;
-  // Sequence numbers: of the first row kept, and of the first on its way; `next` where none is.
+  // The sequence numbers of the first row kept, and of the first on its way; `next` if there is
+  // none.
   std::uint64_t first_kept(std::uint64_t next) const;
   std::uint64_t first_on_the_way(std::uint64_t next) const;
 

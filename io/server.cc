@@ -85,8 +85,8 @@ Result<bool> Server::open() noexcept {
     for (const ModelPlace& model : impl_->layout.models) {
       if (model.served.engine != nullptr) model.served.engine->tell_start();
     }
-    // Room for the descriptors of connections, those between HTTP and the observe endpoint included;
-    // files are open by now.
+    // Room for the descriptors of connections, also between HTTP and the observe endpoint; files
+    // are open by now.
     reserve_descriptors(most_descriptors(impl_->config, impl_->layout.models.size()));
     Result<bool> observe = impl_->observe.open(impl_->config, impl_->config.observe);
     if (!observe.ok()) return observe;

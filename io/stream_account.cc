@@ -46,7 +46,7 @@ void StreamAccount::acknowledge(std::uint64_t id, const v1::ObserveAck& a, bool 
   totals_.refused += a.refused();
   totals_.duplicate += a.duplicate();
   const std::uint64_t acknowledged = totals_.sent - totals_.unknown - frames.rows_on_the_way();
-  // Where an acknowledgement means the disk all that is acknowledged is there.
+  // With LOGGED all that is acknowledged is on disk.
   totals_.durable =
       logged ? acknowledged : std::max(totals_.durable, mark_.durable(a, acknowledged));
 }

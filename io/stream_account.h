@@ -12,17 +12,17 @@
 
 namespace windhover {
 
-// Invariant: rows are durable that were acknowledged before the server's head of then was on disk,
-// and no others. One thread.
+// Counts what became of a stream's rows. Rows are durable once the server's head at the time of
+// their acknowledgement is on disk. One thread.
 class StreamAccount {
  public:
-  // A new stream.
+  // Begins a new stream.
   void begin();
-  // Another connection: what the server's head was before says nothing any more.
+  // Begins another connection: heads of the last one mean nothing any more.
   void connect_again() { mark_ = {}; }
 
-  // An acknowledgement, up to frame `id` of those that were sent; `logged`: it means the disk. The
-  // frames count as arrived.
+  // Takes in an acknowledgement of the frames up to `id`, which count as arrived. `logged`: it
+  // means that they are on disk.
   void acknowledge(std::uint64_t id, const v1::ObserveAck& acknowledgement, bool logged,
                    SentFrames& frames);
 
@@ -32,13 +32,13 @@ class StreamAccount {
   std::vector<ClientRefusedRow> take_refused_rows() { return std::exchange(refused_rows_, {}); }
 
  private:
-  // Where an acknowledgement comes before rows are on disk: these rows are durable once the
-  // server's durable head reaches `head`.
+  // Where acknowledgements come before rows are on disk: the first `rows` rows are durable once the
+  // server's durable_through reaches `head`.
   struct Mark {
     std::uint64_t head = 0;
     std::uint64_t rows = 0;  // 0: none
 
-    // How many rows this acknowledgement says are there; 0: no more than before.
+    // How many rows this acknowledgement shows to be durable; 0: no more than before.
     std::uint64_t durable(const v1::ObserveAck& acknowledgement, std::uint64_t acknowledged);
   };
 
