@@ -25,7 +25,7 @@ Access::Access(Arena& arena, std::size_t capacity, std::size_t models) noexcept
       table_(arena, capacity, models),
       own_user_(Credential::of_user(::geteuid())) {
   std::array<std::byte, 32> random{};
-  // The kernel gives so few bytes always, once it has any. Without them nobody has this token.
+  // The kernel always gives so few bytes, once it has any. Without them nobody has this token.
   if (!fill_with_entropy(random)) return;
   for (std::size_t i = 0; i < random.size(); ++i) {
     constexpr char kDigits[] = "0123456789abcdef";
@@ -56,7 +56,7 @@ Result<std::size_t> Access::load(std::string_view path, Sentence& sentence) noex
   char line[16] = "";
   if (fault.line > 0) std::snprintf(line, sizeof line, ":%u", fault.line);
   const char* const system = fault.error != 0 ? ::strerrordesc_np(fault.error) : nullptr;
-  // The sentence must be whole: of a long path the end is enough.
+  // A long path is cut to its end, so that the rest of the sentence fits.
   const std::size_t shown = std::min<std::size_t>(path.size(), 300);
   const std::string_view end = path.substr(path.size() - shown);
   std::snprintf(sentence.data(), sentence.size(), "%.*s%s: %s%s%s", static_cast<int>(shown),
@@ -84,7 +84,7 @@ IdentityTable::Found Access::find(const Credential& who, std::size_t model) cons
 RoleSet Access::on_model(const Credential& who, std::size_t model) const noexcept {
   return find(who, model).here;
 }
-// Who is known to the file has what it says; the user whom the server runs as needs no line.
+// find() has given an identity of the file what the file says; the server's own user needs no line.
 void Access::on_models(const Credential& who, std::span<RoleSet> roles) const noexcept {
   const IdentityTable::Found found = find(who, 0);
   if (found.everywhere.any() || !found.anywhere.any()) {

@@ -19,9 +19,9 @@
 
 namespace windhover {
 
-// With a file of identities: what it says, and all for the user whom the server runs as, unless the
-// file has a line for that uid. Without one: all for everybody, whom check(ServerConfig) lets no
-// further than loopback.
+// With a file of identities: what it says, and all roles for the user whom the server runs as,
+// unless the file has a line for that uid. Without one: all roles for everybody;
+// check(ServerConfig) then allows loopback alone, unless serve_anyone is set.
 class Access {
  public:
   // Takes memory. `capacity`: identities at most; 0: there is no file.
@@ -29,36 +29,36 @@ class Access {
 
   bool has_file() const noexcept { return !everyone_; }
 
-  // The name of one of the models, which outlives this or the next call; empty: none is there. What
-  // the file says about it holds after the next load().
+  // Sets the name in one of the models' places; empty: the place is free. The name's text lives
+  // until the next call for this place. What the file says about it holds after the next load().
   void set_model(std::size_t index, std::string_view name) noexcept;
-  // Before load(): models may come later, so the file may name some that are not there.
+  // Before load(): the file may name models that do not exist, because they may come later.
   void allow_later_models() noexcept { later_models_ = true; }
 
-  // Takes up the file; again whenever it may have changed, beside everything else, from any thread.
-  // What is wrong with it is refused and changes nothing; the sentence is "FILE:LINE: what", and
-  // lies in `sentence`, which is the caller's: another may load at the same time. The value: how
-  // many identities there are. No heap call.
+  // Reads the file, and again whenever it may have changed. From any thread, beside all other
+  // calls. A wrong file changes nothing; the error's sentence is "FILE: what" or "FILE:LINE: what",
+  // and lies in the caller's `sentence`, as several threads may load. The value: how many
+  // identities there are. No heap call.
   using Sentence = std::array<char, 512>;
   Result<std::size_t> load(std::string_view path, Sentence& sentence) noexcept;
 
   // Changes when the answers below may.
   std::uint64_t generation() const noexcept { return table_.generation(); }
 
-  // Any thread; waits for nothing. On one model, on one at least, and on all of them.
+  // The roles on one model, on at least one, and on all of them. Any thread; they wait for nothing.
   RoleSet on_model(const Credential& who, std::size_t model) const noexcept;
   // The roles on the first roles.size() models, at the price of one look-up.
   void on_models(const Credential& who, std::span<RoleSet> roles) const noexcept;
   RoleSet anywhere(const Credential& who) const noexcept;
   RoleSet everywhere(const Credential& who) const noexcept;
 
-  // What its connections have in place of ServerConfig::limits; the server's own parts have none.
+  // The identity's limits in place of ServerConfig::limits; the server's own parts have none.
   OwnLimits limits(const Credential& who) const noexcept;
   // The owner of the producers that it speaks for; nobody without a file.
   ProducerOwner owner(const Credential& who, const ConnectionLimits& all) const noexcept;
 
   bool is_host(const Credential& who) const noexcept;
-  // What the server's own parts say as their token, to be told from others: all roles.
+  // The token of the server's own parts, which have all roles.
   std::string_view host_token() const noexcept { return {host_token_.data(), host_token_.size()}; }
 
  private:
@@ -75,12 +75,12 @@ class Access {
   std::mutex loading_;
 };
 
-// What one connection may do, as it goes on. The thread of the connection.
+// What one connection may do at the moment. The thread of the connection.
 class PeerRights {
  public:
-  // A new peer, of whom this is known. `access` null: it may do everything.
+  // Begins with a new peer; `peer` is what is known of it. `access` null: it may do everything.
   void begin(const Access* access, const Credential& peer) noexcept;
-  // It has said a token, which stands in place of what was known of it.
+  // The peer has shown a token, which replaces what was known of it.
   void show_token(std::string_view token) noexcept;
 
   RoleSet anywhere() const noexcept {
@@ -98,14 +98,15 @@ class PeerRights {
   OwnLimits limits() const noexcept {
     return access_ == nullptr ? OwnLimits{} : access_->limits(who_);
   }
-  // Looks anew only when identities have changed: a load otherwise.
+  // Looks anew only when identities have changed; otherwise it costs one atomic load.
   ProducerOwner owner(const ConnectionLimits& all) noexcept;
-  // Whether it is a part of the server itself: HTTP, which brings the rows of its own peers.
+  // Whether it is a part of the server itself: HTTP, which sends the rows of its own peers.
   bool is_host() const noexcept { return is_host_; }
-  // What it has in place of the limits of all, where that may have changed since this was asked
-  // last: a load otherwise.
+  // The peer's own limits, where they may have changed since the last call; otherwise nothing, at
+  // the cost of one atomic load.
   std::optional<OwnLimits> new_limits() noexcept;
-  // Looks anew only when the model is another one or identities have changed: a load otherwise.
+  // Looks anew only when the model is another one or identities have changed; otherwise it costs
+  // one atomic load.
   RoleSet on_model(std::size_t model) noexcept {
     if (access_ == nullptr) return kAllRoles;
     const std::uint64_t generation = access_->generation();

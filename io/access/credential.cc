@@ -1,5 +1,5 @@
-// The functions of SHA-256 that OpenSSL 3 calls deprecated are the only ones that take no memory:
-// what stands in their place makes a context on the heap for each digest.
+// OpenSSL 3 deprecates these functions of SHA-256, but they are the only ones that allocate
+// nothing: their replacements make a context on the heap for each digest.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "windhover/io/access/credential.h"
 

@@ -24,7 +24,7 @@ constexpr const char* kWrongLimits =
     "the last word are limits: frames=N, bytes=N, questions=N, cost=N, connections=N, producers=N, "
     "each once, with commas between; 0: none";
 
-// The first word, which is taken off `text`; empty: there is none.
+// Takes the first word off `text`; empty: there is none.
 std::string_view take_word(std::string_view& text) noexcept {
   text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(kBlank));
@@ -116,7 +116,7 @@ const char* take_line(std::string_view line, IdentitySink& sink) noexcept {
   return nobodys ? nullptr : sink.take(identity);
 }
 
-// "role:query questions=50", of which `line` is what follows the name.
+// Reads a line like "role:query questions=50"; `line` is what follows the name.
 const char* read_role_line(std::string_view name, std::string_view line, IdentityLine& identity) {
   name.remove_prefix(kRole.size());
   RoleSet roles;

@@ -1,4 +1,4 @@
-// The file that says who may do what: one line an identity, of words with blanks between.
+// The file that says who may do what: a line for each identity, of words separated by blanks.
 //
 //   # NAME     ROLES          MODELS        SHA-256 of the token, in hexadecimal
 //   feeder     observe        * 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
@@ -6,10 +6,11 @@
 //   cert:ada   query          price,clicks  frames=100,questions=20
 //   role:query questions=50
 //
-// ROLES and MODELS are lists with commas; * is all models. What begins with # is no identity. Last
-// may come limits, a second and a connection: frames, bytes, questions, cost; 0: none; and how many
-// connections and producers it may have. A line of a role says what identities with that role have
-// in place of the server's limits where their own line says nothing; of several roles the largest.
+// ROLES and MODELS are lists with commas; * is all models. A line that begins with # is a comment.
+// The last word may give limits: frames, bytes, questions and cost, per second of each connection,
+// and how many connections and producers the identity may have; 0: none (ConnectionLimits). A line
+// of a role gives limits to all identities with that role whose own line gives none, in place of
+// the server's; of several roles the largest count.
 #ifndef WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 #define WINDHOVER_IO_ACCESS_IDENTITY_FILE_H_
 
@@ -30,16 +31,16 @@ struct IdentityLine {
   RoleSet roles;
   std::string_view models;  // "*", or names with commas between, none of them empty
   OwnLimits limits;
-  std::optional<Role> of_role;  // the limits are of all with this role; there is no identity
+  std::optional<Role> of_role;  // the line has no identity, but limits for all with this role
 };
 
-// Null, or a sentence about what is wrong with the line. `line` has no end of line in it.
+// Null, or a sentence that says what is wrong with the line. `line` does not contain its end.
 const char* read_identity_line(std::string_view line, IdentityLine& identity) noexcept;
 
-// Takes the identities of a file, and limits of roles, in their order.
+// Takes the lines of a file in their order: identities, and limits of roles.
 class IdentitySink {
  public:
-  // Null, or a sentence about why not.
+  // Null, or a sentence that says why not.
   virtual const char* take(const IdentityLine& identity) noexcept = 0;
 
  protected:
@@ -53,8 +54,8 @@ struct IdentityFault {
   int error = 0;                   // errno, or 0
 };
 
-// Hands over what the file holds. Refuses one that others than its owner can get at. No heap call:
-// of a line there may be kLongestIdentityLine bytes.
+// Hands the lines of the file to `sink`. Refuses a file that others than its owner may read or
+// write, and a line of more than kLongestIdentityLine bytes. No heap call.
 inline constexpr std::size_t kLongestIdentityLine = 4095;
 IdentityFault read_identity_file(const char* path, IdentitySink& sink) noexcept;
 

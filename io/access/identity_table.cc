@@ -31,7 +31,7 @@ IdentityTable::Found IdentityTable::find(const Credential& who, std::size_t mode
   const Half& half = halves_[active_.load()];
   for (std::size_t i = 0; i < half.used; ++i) {
     const Entry& entry = half.entries[i];
-    if (!entry.who.same_as(who)) continue;  // and on to the next, also after the one that is
+    if (!entry.who.same_as(who)) continue;  // the loop goes on after a match, for constant time
     const std::span<const std::uint64_t> models = half.models.subspan(i * words_, words_);
     std::size_t allowed = 0;
     for (std::size_t m = 0; m < model_count_; ++m) allowed += bit(models, m) ? 1 : 0;
@@ -60,7 +60,7 @@ void IdentityTable::find(const Credential& who, std::span<RoleSet> on_models) co
   const Half& half = halves_[active_.load()];
   for (std::size_t i = 0; i < half.used; ++i) {
     const Entry& entry = half.entries[i];
-    if (!entry.who.same_as(who)) continue;  // and on to the next, also after the one that is
+    if (!entry.who.same_as(who)) continue;  // the loop goes on after a match, for constant time
     const std::span<const std::uint64_t> models = half.models.subspan(i * words_, words_);
     for (std::size_t m = 0; m < on_models.size(); ++m) {
       if (bit(models, m)) on_models[m] = entry.roles;

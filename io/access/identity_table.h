@@ -16,10 +16,10 @@
 namespace windhover {
 
 // Who may do what, in fixed memory: one half is read, the other one is filled and then takes its
-// place. Readers are any threads and wait for nothing; one thread at a time fills.
+// place. Any thread may read, and waits for nothing; one thread at a time fills.
 //
-// Invariant: the half that is being filled is read by nobody. A reader says that it reads before it
-// looks which half that is, and after the halves have changed places the filling thread waits until
+// Invariant: nobody reads the half that is being filled. A reader counts itself before it looks
+// which half to read, and after the halves have changed places the filling thread waits until
 // nobody reads.
 class IdentityTable {
  public:
@@ -33,24 +33,25 @@ class IdentityTable {
     RoleSet everywhere;  // on all of them
     OwnLimits limits;
   };
-  // Compares with every identity, whichever it is. O(capacity). Any thread.
+  // Compares with every identity, so that the time does not tell which one it is. O(capacity +
+  // models). Any thread.
   Found find(const Credential& who, std::size_t model) const noexcept;
 
-  // Finds the roles on each of the models, in one pass over the identities.
+  // Finds the roles on each of the models, in one pass over the identities. Any thread.
   void find(const Credential& who, std::span<RoleSet> on_models) const noexcept;
 
-  // Counts exchanges. Who has read it and then finds, finds what was there then, or newer.
+  // Counts exchanges. A find() after this reads the table of this generation, or a newer one.
   std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
   std::size_t size() const noexcept { return halves_[active_.load()].used; }  // the filling thread
 
-  // Fills the other half; `models` are the names that a line may have, and others where they need
-  // not be known: such a name says nothing then. A place without a name is nobody's by name.
+  // Fills the other half. `models`: the models' names by their places; lines name these. With
+  // `others` lines may name further models, without effect. "*" includes places without a name.
   class Filler final : public IdentitySink {
    public:
     Filler(IdentityTable& table, std::span<const std::string_view> models,
            bool others = false) noexcept;
     const char* take(const IdentityLine& identity) noexcept override;
-    // From now on the new half is read. Without this nothing has changed.
+    // Has readers read the new half from now on. Without this call nothing changes.
     void exchange() noexcept;
 
    private:
@@ -71,7 +72,7 @@ class IdentityTable {
     std::size_t used = 0;
     std::array<std::optional<OwnLimits>, 3> of_roles;  // observe, query, admin
   };
-  // The entry's limits, completed with those of its roles.
+  // The entry's limits; those that it lacks come from its roles.
   static OwnLimits limits_of(const Half& half, const Entry& entry) noexcept;
 
   std::size_t model_count_;

@@ -9,7 +9,7 @@ namespace windhover {
 enum class Role : std::uint8_t {
   kObserve = 1,  // send rows, and ask where a producer stands
   kQuery = 2,    // ask questions
-  kAdmin = 4,    // have a checkpoint taken, pause a model, choose who answers for it
+  kAdmin = 4,    // take checkpoints, pause models, choose which one answers, add and remove models
 };
 
 struct RoleSet {
