@@ -17,7 +17,7 @@ struct ClientTls::Impl {
 
 namespace {
 
-// Null, or the file that is wrong, with what is.
+// kOk, or kInvalidArgument, and `why` names the file and what is wrong with it.
 Status load(SSL_CTX* context, const ClientTlsOptions& options, std::string& why) {
   const auto refuse = [&why](const std::string& file, const char* what) {
     why = file + ": " + what;
@@ -36,7 +36,7 @@ Status load(SSL_CTX* context, const ClientTlsOptions& options, std::string& why)
   return Status::kOk;
 }
 
-// The name that the certificate must have: an address is another thing than a name.
+// Sets the name that the certificate must have. Certificates keep IP addresses apart from names.
 bool expect_name(SSL* connection, const std::string& name) noexcept {
   if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), name.c_str()) == 1) return true;
   return SSL_set1_host(connection, name.c_str()) == 1 &&

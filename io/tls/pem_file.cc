@@ -25,7 +25,7 @@ class PemFile {
  public:
   PemFile(std::string_view path, bool secret) noexcept {
     std::array<char, 4096> name{};
-    path.copy(name.data(), name.size() - 1);  // one that is longer is not found
+    path.copy(name.data(), name.size() - 1);  // a longer path is cut, and not found
     const int file = ::open(name.data(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file >= 0) {
       read(file, secret);
@@ -49,7 +49,7 @@ class PemFile {
     return Certificate(PEM_read_bio_X509(bio_, nullptr, &no_password, nullptr));
   }
   Key key() noexcept { return Key(PEM_read_bio_PrivateKey(bio_, nullptr, &no_password, nullptr)); }
-  // Whether the last one was missing, and not only wrong.
+  // Whether the last read failed because nothing more was there.
   static bool at_end() noexcept {
     return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   }
@@ -79,7 +79,7 @@ class PemFile {
   BIO* bio_ = nullptr;
 };
 
-// Calls take(certificate) for each; false: OpenSSL does not want it.
+// Calls take(certificate, index) for each; it returns false where OpenSSL refuses the certificate.
 template <class Take>
 const char* each_certificate(std::string_view path, Take take) noexcept {
   PemFile file(path, false);

@@ -1,4 +1,4 @@
-// PEM files as OpenSSL's objects, without stdio, whose buffers would come from the heap.
+// Reads PEM files into OpenSSL's objects, without stdio, whose buffers would come from the heap.
 #ifndef WINDHOVER_IO_TLS_PEM_FILE_H_
 #define WINDHOVER_IO_TLS_PEM_FILE_H_
 
@@ -8,12 +8,15 @@
 
 namespace windhover {
 
-// Each null, or a sentence about what is wrong. A file is 64 KiB at most.
-// The first certificate is the server's own or the client's, the others lead to the root.
+// Each returns null, or a sentence that says what is wrong. A file must be smaller than 64 KiB.
+// Uses the first certificate as the own one, of the server or the client; the others lead to the
+// root.
 const char* use_certificates(SSL_CTX* context, std::string_view path) noexcept;
-// Refused where others than its owner may get at it. After the certificate, which it must fit.
+// Uses the private key, which must fit the certificate; called after use_certificates(). Refuses a
+// file that others than its owner may read or write.
 const char* use_key(SSL_CTX* context, std::string_view path) noexcept;
-// Loads the authorities that vouch for the other side. `names`: a client is told who they are.
+// Trusts the authorities in the file to vouch for the other side. `names`: clients are told their
+// names.
 const char* trust(SSL_CTX* context, std::string_view path, bool names) noexcept;
 
 }  // namespace windhover

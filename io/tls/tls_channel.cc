@@ -55,7 +55,7 @@ Credential by_common_name(const X509* certificate) noexcept {
 }  // namespace
 
 struct TlsChannel::Calls {
-  // OpenSSL's own BIO for sockets calls write(), and a peer that is gone would be a signal.
+  // OpenSSL's own BIO for sockets calls write(), which raises SIGPIPE if the peer is gone.
   static int write_socket(BIO* bio, const char* bytes, int size) {
     const auto& channel = *static_cast<TlsChannel*>(BIO_get_data(bio));
     const auto length = static_cast<std::size_t>(size);
@@ -118,7 +118,7 @@ bool TlsChannel::begin(ssl_st* connection, int descriptor, bool server) noexcept
   SSL_set_msg_callback(connection, &Calls::on_message);
   SSL_set_msg_callback_arg(connection, this);
   if (server) {
-    SSL_set_read_ahead(connection, 1);  // what lies there is looked at before each wait
+    SSL_set_read_ahead(connection, 1);  // the server reads what OpenSSL holds before each wait
     SSL_set_accept_state(connection);
   } else {
     SSL_set_connect_state(connection);
@@ -170,7 +170,7 @@ TlsResult TlsChannel::read(std::span<std::byte> room) noexcept {
   std::size_t bytes = 0;
   const int result = SSL_read_ex(connection_, room.data(), room.size(), &bytes);
   TlsResult first = judge(result, bytes);
-  // Records are small; what follows is taken along.
+  // Records are small: read further ones too.
   while (first.end == TlsEnd::kDone && first.bytes < room.size()) {
     in_a_row_ = 0;
     const std::span<std::byte> rest = room.subspan(first.bytes);

@@ -14,27 +14,27 @@ namespace windhover {
 // What became of a read or a write.
 enum class TlsEnd : std::uint8_t {
   kDone,       // some bytes
-  kWaitRead,   // the socket has to have more, then again
-  kWaitWrite,  // the socket has to have room, then again
-  kClosed,     // the peer has said that nothing more comes, or is gone
-  kFailed,     // this is no TLS as we speak it, or the certificate is not good
+  kWaitRead,   // call again when the socket has more bytes
+  kWaitWrite,  // call again when the socket has room
+  kClosed,     // the peer has ended its side, or is gone
+  kFailed,     // bytes that are no TLS as required here, or a bad certificate
 };
 struct TlsResult {
   TlsEnd end = TlsEnd::kFailed;
   std::size_t bytes = 0;
 };
 
-// TLS over a socket that does not block; one side of one connection, by one thread. It has no
-// buffers of its own: bytes go from the socket to OpenSSL's record, and decrypted to the caller.
+// One side of a TLS connection over a socket that does not block. One thread. It has no buffers of
+// its own: bytes go from the socket to OpenSSL's record, and decrypted to the caller.
 //
-// A peer may send messages that are none of the application's, as many as it likes: new keys
-// (KeyUpdate, RFC 8446, 4.6.3), the wish for another handshake. Each call takes kLookBytes of the
-// socket at most, a message counted as kMessageBytes, and what OpenSSL has read ahead; then it says
-// kWaitRead. After kMessages of them that is kPieceBytes at a time, and after as many without a
-// byte for the application between the channel has failed.
+// A peer can send any number of messages that bring the application nothing: new keys (KeyUpdate,
+// RFC 8446, 4.6.3), requests for another handshake. So each call reads at most kLookBytes from the
+// socket, where each such message counts as kMessageBytes, and then returns kWaitRead. Once there
+// were more than kMessages of them it reads kPieceBytes at a time, and after more than kMessages
+// without a byte for the application in between the channel fails.
 //
-// Invariant: from begin() to end() there is one connection of OpenSSL's that reads and writes the
-// socket and nothing else does; once it has failed nothing more goes through it.
+// Invariant: from begin() to end() one connection of OpenSSL alone reads and writes the socket;
+// once it has failed nothing more goes through it.
 class TlsChannel {
  public:
   TlsChannel() noexcept = default;
@@ -45,32 +45,32 @@ class TlsChannel {
   static constexpr std::size_t kLookBytes = 64 * 1024;
   static constexpr std::size_t kMessageBytes = 8 * 1024;
   static constexpr std::size_t kPieceBytes = 512;
-  static constexpr std::uint32_t kMessages = 32;  // a handshake has less than ten
+  static constexpr std::uint32_t kMessages = 32;  // a handshake has fewer than ten
 
-  // `connection` is owned from here on; the socket outlives end(). False: no memory.
+  // Takes `connection` over; null, or false: no memory. The socket outlives end().
   bool begin(ssl_st* connection, int descriptor, bool server) noexcept;
   void end() noexcept;
   bool is_on() const noexcept { return connection_ != nullptr; }
 
-  // The handshake is part of reading and writing, or by itself.
+  // read() and write() do the handshake first if it is not done; handshake() does it alone.
   TlsResult read(std::span<std::byte> room) noexcept;
   TlsResult write(std::span<const std::byte> bytes) noexcept;
   TlsResult handshake() noexcept;
   bool established() const noexcept;
-  // Decrypted and not taken yet: the socket need not have anything.
+  // Whether decrypted bytes wait for read(), so that the socket need not have any.
   bool has_pending() const noexcept;
 
-  // Says that nothing more is sent, if there is room for it.
+  // Tells the peer that nothing more is sent (close_notify), if there is room for it.
   void say_goodbye() noexcept;
 
-  // By the name in the peer's certificate: the first DNS name among its alternative names, or else
-  // its common name. kNone: it has shown none.
+  // The identity by the name in the peer's certificate: the first DNS name among its alternative
+  // names, or else its common name. kNone: it has shown no certificate, or none that is good.
   Credential peer() const noexcept;
-  // Why the peer's certificate was not taken; null: for no such reason.
+  // Why the peer's certificate was refused; null: it was not.
   const char* refused_certificate() const noexcept;
 
  private:
-  struct Calls;  // OpenSSL's, of this
+  struct Calls;  // functions that OpenSSL calls
   void look() noexcept;
   TlsResult judge(int result, std::size_t bytes) noexcept;
 

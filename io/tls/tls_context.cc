@@ -14,7 +14,7 @@ namespace windhover {
 
 namespace {
 
-// OpenSSL's own type for a moment has no other way to a number that holds beyond 2038.
+// ASN1_TIME_diff() is OpenSSL's only way from its type of time to a number that works beyond 2038.
 std::int64_t seconds_since_1970(const ASN1_TIME* time) noexcept {
   ASN1_TIME* const epoch = ASN1_TIME_set(nullptr, 0);
   int days = 0;
@@ -59,7 +59,7 @@ Error TlsContext::failed(std::string_view file, const char* what) noexcept {
 }
 
 Result<bool> TlsContext::read(const TlsConfig& config, TlsSettings& settings) noexcept {
-  // What the C library reads once of time zones, before a certificate's dates are looked at.
+  // The C library reads time zones once: here, before a certificate's dates are checked.
   const std::time_t now = 0;
   std::tm broken_down{};
   (void)::gmtime_r(&now, &broken_down);
@@ -72,7 +72,7 @@ Result<bool> TlsContext::read(const TlsConfig& config, TlsSettings& settings) no
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_num_tickets(context, 0);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  // These are the ciphers of TLS 1.2; those of 1.3 are all of this kind.
+  // Forward secrecy and AEAD for TLS 1.2; all ciphers of TLS 1.3 have both.
   if (SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1) {
     return failed("TLS", "OpenSSL has none of the ciphers");
   }
@@ -84,7 +84,7 @@ Result<bool> TlsContext::read(const TlsConfig& config, TlsSettings& settings) no
     if (const char* const wrong = trust(context, config.client_ca, true)) {
       return failed(config.client_ca, wrong);
     }
-    // One that is shown has to be good; none has to be shown, a token will do.
+    // A certificate that a client shows has to be good; but it need not show one.
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   }
   settings = std::move(fresh);

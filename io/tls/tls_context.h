@@ -1,4 +1,4 @@
-// What a server's connections have in common under TLS: its certificate and its rules.
+// What a server's connections share under TLS: its certificate and its settings.
 #ifndef WINDHOVER_IO_TLS_TLS_CONTEXT_H_
 #define WINDHOVER_IO_TLS_TLS_CONTEXT_H_
 
@@ -29,27 +29,27 @@ class TlsSettings {
   ~TlsSettings();
 
   ssl_ctx_st* get() const noexcept { return context_; }
-  // When the server's own certificate and all others in its file are good.
+  // The time during which the server's certificate and all others in its file are good.
   CertificateDates dates() const noexcept;
 
  private:
   ssl_ctx_st* context_ = nullptr;
 };
 
-// TLS 1.2 and 1.3, forward secrecy and AEAD alone; no compression, renegotiation, session tickets
-// or sessions kept.
+// TLS 1.2 and 1.3, only with forward secrecy and AEAD; no compression, renegotiation, session
+// tickets or session cache.
 class TlsContext {
  public:
-  // Reads the files, and changes nothing yet. The sentence of an error is "FILE: what", in room of
-  // this, and good until the next call. No heap call but OpenSSL's own. One thread at a time.
+  // Reads the files into `settings`, and changes nothing else. The sentence of an error is "FILE:
+  // what", good until the next call. No heap call but OpenSSL's own. One thread at a time.
   Result<bool> read(const TlsConfig& config, TlsSettings& settings) noexcept;
-  // New connections have these from now on; those that there are keep theirs.
+  // New connections have these settings from now on; existing ones keep theirs. Any thread.
   void use(TlsSettings settings) noexcept;
 
   // The dates of the certificate that new connections get. Any thread.
   CertificateDates certificate() const noexcept;
 
-  // For a connection that was accepted; null: OpenSSL has no memory for it. Any thread.
+  // For a connection that was accepted. Null: OpenSSL has no memory for it. Any thread.
   ssl_st* new_connection() const noexcept;
 
  private:

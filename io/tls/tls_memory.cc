@@ -19,7 +19,7 @@ constexpr std::size_t kSmallest = 16;
 constexpr std::uint32_t kInUse = 0x77686f75;
 constexpr std::uint32_t kFree = 0x77686672;
 
-// Sizes are 16, 20, 24, 28 times a power of two, rounded up to 16: 16, 32, 48, 64, 80, ...
+// Sizes are 16, 32, 48 and 64 bytes, then 20, 24, 28 and 32 times a power of two: 80, 96, 112, ...
 constexpr std::size_t class_of(std::size_t bytes) noexcept {
   const std::size_t units = (std::max(bytes, kSmallest) + kSmallest - 1) / kSmallest;
   if (units <= 4) return units - 1;
@@ -81,7 +81,7 @@ void* PiecePool::reallocate(void* piece, std::size_t bytes) noexcept {
   void* const larger = allocate(bytes);
   if (larger == nullptr) return nullptr;
   std::memcpy(larger, piece, size);
-  OPENSSL_cleanse(piece, size);  // it may have held a secret, and OpenSSL wipes only what it frees
+  OPENSSL_cleanse(piece, size);  // it may hold a secret, and OpenSSL wipes only what it frees
   free(piece);
   return larger;
 }
@@ -112,7 +112,7 @@ std::size_t PiecePool::refusals() const noexcept {
 
 Status install_tls_memory(std::size_t bytes, bool touched) noexcept {
   if (installed != nullptr) return Status::kUnsupported;
-  // Never unmapped: OpenSSL gives memory back until the very end of the process.
+  // Never unmapped: OpenSSL frees memory until the very end of the process.
   void* const block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | (touched ? MAP_POPULATE : 0), -1, 0);
   if (block == MAP_FAILED) return Status::kUnavailable;
