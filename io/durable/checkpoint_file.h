@@ -15,27 +15,28 @@ namespace windhover {
 
 inline constexpr std::size_t kMinCheckpointBuffer = 4096;
 
-// What is known of a checkpoint without reading its body.
+// The header of a checkpoint, and the size of its body.
 struct CheckpointFacts {
-  std::uint64_t instance = 0;     // number of the log it belongs to
+  std::uint64_t instance = 0;     // of the history (and log) that it belongs to
   std::uint64_t frames = 0;       // the log's frames from this one on come after it
   std::uint64_t head = 0;         // rows accepted
-  std::uint64_t fingerprint = 0;  // of model and schema
-  std::int64_t time_ns = 0;       // since 1970, as the machine's clock said; for people
+  std::uint64_t fingerprint = 0;  // Engine::fingerprint()
+  std::int64_t time_ns = 0;       // since 1970 by the machine's clock; for people
   std::uint64_t body_bytes = 0;
-  // Whether the producers are told with their owners (kOwnerOfTheNext): version 2, which older
-  // programs refuse by name; version 1 otherwise.
+  // Whether the table of producers has their owners (kOwnerOfTheNext). Then the file is of version
+  // 2, which programs that know version 1 alone refuse; otherwise of version 1.
   bool owners = false;
 };
 
-// Writes one. One thread; no heap call.
+// Writes a checkpoint. One thread; no heap call.
 class CheckpointWriter final : public Sink {
  public:
   explicit CheckpointWriter(std::span<std::byte> buffer) noexcept : buffer_(buffer) {}
 
   Status begin(Folder& folder, const char* name, const CheckpointFacts& facts) noexcept;
   Status write(std::span<const std::byte> bytes) noexcept override;
-  // Trailer and sync. The file is closed, whatever comes of it.
+  // Writes the trailer, syncs and closes the file, which is closed on errors too. The first error
+  // of begin(), write() and finish() is returned.
   Status finish() noexcept;
   void close() noexcept { file_.close(); }
 
@@ -57,26 +58,27 @@ class CheckpointWriter final : public Sink {
   int error_number_ = 0;
 };
 
-// Reads one. One thread; no heap call. `buffer` outlives it and is nobody else's meanwhile.
+// Reads a checkpoint. One thread; no heap call. `buffer` outlives it and is used by nothing else
+// meanwhile.
 class CheckpointReader final : public Source {
  public:
-  // Opens and checks header, length and the checksum of everything, then stands before the body.
-  // kMalformed, kUnsupported (a later version), kUnavailable, kIoError; the sentence says what.
+  // Opens the file, checks header, length and the checksum of all bytes, and then stands before the
+  // body. kMalformed, kUnsupported (another version), or what status_of() says of an errno.
   static Result<CheckpointReader> open(Folder& folder, const char* name,
                                        std::span<std::byte> buffer) noexcept;
 
-  // Header and length are checked and nothing else, O(1): what is read is the reader's to verify.
+  // Checks header and length alone, O(1): the caller has to verify what it reads.
   static Result<CheckpointReader> open_unverified(Folder& folder, const char* name,
                                                   std::span<std::byte> buffer) noexcept;
 
-  // Header and length only: what the file says of itself, not verified. O(1).
+  // The header of a file, whose bytes are not verified. O(1).
   static Result<CheckpointFacts> peek(Folder& folder, const char* name) noexcept;
 
   const CheckpointFacts& facts() const noexcept { return facts_; }
   // kClosed: the body has fewer bytes left.
   Status read(std::span<std::byte> bytes) noexcept override;
   std::uint64_t left() const noexcept { return facts_.body_bytes - given_; }
-  // Where in the file the next byte stands.
+  // The offset of the next byte in the file.
   std::uint64_t place() const noexcept;
 
  private:

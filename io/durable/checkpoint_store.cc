@@ -78,7 +78,7 @@ Result<CheckpointStore> CheckpointStore::open(Folder& folder,
   if (removed < 0 && removed != -ENOENT) {
     return error_of(removed, "an unfinished checkpoint cannot be removed");
   }
-  // A checkpoint whose name is not on disk yet must not be why the log lets frames go.
+  // The log must not let frames go because of a checkpoint whose name is not on disk yet.
   if (const std::int64_t synced = folder.sync_folder(); synced < 0) {
     return error_of(synced, "the checkpoints' folder cannot be synced");
   }
@@ -138,7 +138,7 @@ void CheckpointStore::give_up() noexcept {
     error_ = error_of(-number, "a checkpoint cannot be written");
   }
   writer_.close();
-  // If it stays, the next one begins by emptying it.
+  // If it stays, the next checkpoint begins by emptying it.
   (void)folder_->remove_file(kNewCheckpoint);
 }
 
@@ -159,7 +159,7 @@ Status CheckpointStore::finish() noexcept {
   begun_ = false;
   result = folder_->sync_folder();
   if (result < 0) {
-    // It may be there after a power cut or not: nothing is let go because of it.
+    // It may or may not be there after a power cut, so nothing may be let go because of it.
     (void)folder_->remove_file(name.text.data());
     return fail(error_of(result, "the checkpoints' folder cannot be synced"));
   }
@@ -174,7 +174,7 @@ Status CheckpointStore::finish() noexcept {
   return Status::kOk;
 }
 
-// All but the newest kKept that are not known to be bad. A name that cannot be removed stays
+// Removes all but the newest kKept that are not known to be bad. One that cannot be removed stays
 // listed.
 void CheckpointStore::prune() noexcept {
   std::size_t good = 0;
@@ -201,7 +201,7 @@ Result<CheckpointReader> CheckpointStore::open_newest() noexcept {
     Entry& entry = entries_[i - 1];
     Result<CheckpointReader> reader = open_one(entry.number);
     if (reader.ok()) return reader;
-    // A disk that cannot be read now may be read later; what it holds may be the newest.
+    // Only damage makes it bad: a file that cannot be read now may be the newest later.
     entry.bad = reader.status() == Status::kMalformed;
     entry.why = reader.error();
     ++passed;

@@ -18,17 +18,16 @@ struct CheckpointName {
   std::array<char, 32> text;
 };
 
-// Whether a store has, or may have, a file of this name.
+// Whether a store has, or may come to have, a file of this name.
 bool is_checkpoint_file(std::string_view name) noexcept;
 
-// The checkpoints of a folder: files checkpoint-<number>, of which the newest two are kept. Numbers
-// rise with each that is taken, so that "newest" needs no clock, no head, and no instance.
+// The checkpoints of a folder: files checkpoint-<number>, of which the newest two are kept. Each
+// has a higher number than the one before, so that the newest is known without a clock.
 //
 //   store.begin(facts);  engine.state().save(store.sink());  store.finish();
 //
-// A checkpoint is written beside the others under a name of its own, synced, renamed, and the
-// folder synced; only then is an older one removed. One thread. No heap call after open(). The
-// caller holds the folder's lock.
+// A checkpoint is written as checkpoint.new, synced, renamed, and the folder synced; only then is
+// an older one removed. One thread. No heap call after open(). The caller holds the folder's lock.
 class CheckpointStore {
  public:
   static constexpr std::size_t kKept = 2;
@@ -37,37 +36,37 @@ class CheckpointStore {
   struct Entry {
     std::uint64_t number = 0;
     CheckpointFacts facts;  // as its header says
-    bool bad = false;       // damaged, as far as was looked; the next finish() removes it
+    bool bad = false;       // found to be damaged; the next finish() removes it
     Error why;              // why it cannot be used, if that is known
   };
 
-  // Lists the folder, reads the headers, and removes what an interrupted one left. `buffer` is what
-  // files are written and read through, at least kMinCheckpointBuffer bytes; it outlives the store.
-  // More than kMaxListed files: the newest are taken.
+  // Lists the folder, reads the headers, and removes an unfinished checkpoint. Files are written
+  // and read through `buffer`, at least kMinCheckpointBuffer bytes; it outlives the store. Of more
+  // than kMaxListed files the newest are listed.
   static Result<CheckpointStore> open(Folder& folder, std::span<std::byte> buffer) noexcept;
 
-  // Begins one. `facts.body_bytes` is not needed. Whatever was begun before is given up.
+  // Begins a checkpoint. `facts.body_bytes` is not needed. One that was begun before is given up.
   Status begin(const CheckpointFacts& facts) noexcept;
   // Where the body goes.
   Sink& sink() noexcept { return writer_; }
-  // kOk: it is durable, and one of the newest two. Else it is as if it had never begun; error()
-  // says why. Old ones go afterwards; one that cannot be removed is tried again next time.
+  // kOk: the checkpoint is durable, and one of the newest two. Otherwise it does not count; error()
+  // says why. Old ones are removed afterwards; if that fails it is tried again next time.
   Status finish() noexcept;
   void give_up() noexcept;
 
   // Oldest first.
   std::span<const Entry> entries() const noexcept { return {entries_.data(), count_}; }
 
-  // The log may let frames below this go: every checkpoint that may be fallen back to has them.
-  // Where there is none, or one that cannot be read: 0.
+  // The log may let frames below this go: every checkpoint that a start may fall back to holds
+  // them. 0: there is no checkpoint, or one whose header cannot be read.
   std::uint64_t frames_needed() const noexcept;
 
-  // Opens the newest whose every byte is good (read twice: once to verify, once to use it; the
-  // second time from the page cache). The others are marked in entries(), with why. kUnavailable:
-  // there is none; the number says how many were skipped. The reader uses the store's buffer: it is
-  // done with before the next begin() or open.
+  // Opens the newest whose every byte is good. It is read twice: once to verify, once to use it,
+  // from the page cache. Newer ones are marked in entries(), with why. kUnavailable: there is none;
+  // the number says how many were skipped. The reader uses the store's buffer, so it must be done
+  // with before the next begin() or open_...().
   Result<CheckpointReader> open_newest() noexcept;
-  // One by its number, verified.
+  // Opens the one of this number and verifies it.
   Result<CheckpointReader> open_one(std::uint64_t number) noexcept;
 
   // Why the last begin() or finish() failed.

@@ -61,8 +61,8 @@ bool Checkpointer::due(std::int64_t now_ns) noexcept {
   const bool waits = pause_.left_ns(now_ns) > 0;
   if (failed && waits) return false;
   const std::uint64_t frames = parts_.log.durable_frames.load(std::memory_order_relaxed);
-  // A log that is half full is about to hold up senders. What the older checkpoint needs goes with
-  // the second one from here.
+  // A log that is half full will hold up senders soon. Frames that only the older checkpoint needs
+  // are let go with the second checkpoint from here.
   const bool pressed =
       parts_.log_capacity > 0 && parts_.store.frames_needed() < frames &&
       parts_.log.used_bytes.load(std::memory_order_relaxed) > parts_.log_capacity / 2;
@@ -85,7 +85,7 @@ Status Checkpointer::wait_for(std::int64_t longest_ns, Done&& done) noexcept {
   return Status::kOk;
 }
 
-// Learner first: the producers' moment is then not before the learner's.
+// The learner comes first, so that the producers' copy is not older than the learner's.
 Status Checkpointer::capture() noexcept {
   Status status = parts_.engine.state().request_capture();
   if (!ok(status)) return status;
@@ -129,7 +129,7 @@ Error Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
     status = at_rest ? parts_.engine.state().save(store.sink())
                      : parts_.engine.state().save_captured(store.sink(), head);
   }
-  // The rows are in the file; the writer need not wait for what follows.
+  // The rows are in the file, so the window's writer need not wait for the rest.
   if (!at_rest) parts_.engine.state().release_capture();
   if (ok(status) && parts_.log_capacity > 0) {
     const auto logged = [&] {

@@ -20,41 +20,42 @@
 
 namespace windhover {
 
-// One is: the learner's state copied at a round's end, where all producers stand copied between two
-// frames, the window's rows read in place up to that frame. It counts once the log has come as far:
-// otherwise rows could be in it whose producers, after a crash, do not know that they were sent.
-// Invariant: the log keeps every frame that the older of the two checkpoints kept does not hold.
+// A checkpoint has the learner's state, copied at the end of a round; the state of all producers,
+// copied between two frames; and the window's rows up to that frame, read in place. It is finished
+// only once the log has these frames on disk: otherwise, after a crash, it could hold rows that
+// their producers send again. Invariant: the log keeps every frame that the older of the two kept
+// checkpoints does not hold.
 class Checkpointer {
  public:
   struct Parts {
     Engine& engine;
     CheckpointStore& store;
     ProducerCapture& producers;
-    const FrameFeed& feed;  // none is taken before it is open
+    const FrameFeed& feed;  // no checkpoint is taken before it is open
     const LogProgress& log;
     LogAgent* agent;  // null: no log
     CheckpointProgress& progress;
     Clock& clock;
     std::uint64_t instance;
     std::uint64_t log_capacity;            // bytes; 0: no log
-    std::chrono::milliseconds period;      // 0: only when asked or where the log needs it
-    void (*ask_producers)(void* context);  // wakes the observe thread, which takes the capture
+    std::chrono::milliseconds period;      // 0: only when asked or where the log needs one
+    void (*ask_producers)(void* context);  // wakes the observe thread, which copies the producers
     void* context;
   };
 
   explicit Checkpointer(const Parts& parts) noexcept : parts_(parts) {}
 
-  // Frames that the newest one there is holds: after recovery.
+  // After recovery: `frames` is what the newest checkpoint holds.
   void begin_with(std::uint64_t frames) noexcept { newest_frames_ = frames; }
 
   Status start(const ThreadOptions& options) noexcept;
   void stop() noexcept;
   const Thread& thread() const noexcept { return thread_; }
 
-  // Any thread: one more as soon as can be; its number among the requests.
+  // Asks for a checkpoint as soon as possible and returns the request's number. Any thread.
   std::uint64_t request() noexcept;
 
-  // Takes all that has come, learned or not. REQUIRES: no other thread is at work.
+  // Takes a checkpoint of all that has come, learned or not. REQUIRES: no other thread is at work.
   Status take_at_rest(ProducerTable& table, std::uint64_t frames) noexcept;
 
  private:
@@ -69,8 +70,8 @@ class Checkpointer {
 
   const Parts parts_;
   std::uint64_t newest_frames_ = 0;
-  std::uint64_t answering_ = 0;  // requests that the one under way answers
-  Pause pause_;                  // before the next one of the period, or a retry
+  std::uint64_t answering_ = 0;  // requests that the checkpoint under way answers
+  Pause pause_;                  // before the next one of the period, or before a retry
   std::atomic<bool> running_{false};
   Wake wake_;
   Thread thread_;

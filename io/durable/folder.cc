@@ -59,7 +59,7 @@ Status File::write(std::uint64_t offset, std::span<const std::byte> bytes) noexc
   while (!bytes.empty()) {
     const std::int64_t put = folder_->write_some(handle_, offset, bytes);
     if (put == -EINTR) continue;
-    // Nothing was written and there is no reason: asking for ever would be no better.
+    // Nothing was written, without an errno: trying for ever would not help.
     if (put <= 0) return fail(put == 0 ? -EIO : put);
     offset += static_cast<std::uint64_t>(put);
     bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -68,7 +68,7 @@ Status File::write(std::uint64_t offset, std::span<const std::byte> bytes) noexc
 }
 
 Status File::sync() noexcept {
-  // Not asked again after EINTR either: see Folder::sync_file.
+  // Not repeated after EINTR: see Folder::sync_file.
   const std::int64_t result = folder_->sync_file(handle_);
   return result < 0 ? fail(result) : Status::kOk;
 }

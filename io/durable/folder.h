@@ -1,5 +1,5 @@
-// What the log and the checkpoints need of a file system, and not more, so that tests can put a
-// disk in its place that forgets, tears and fails.
+// All that the log and the checkpoints need of a file system, so that tests can replace it by a
+// disk that forgets, tears and fails.
 #ifndef WINDHOVER_IO_DURABLE_FOLDER_H_
 #define WINDHOVER_IO_DURABLE_FOLDER_H_
 
@@ -16,7 +16,7 @@ namespace windhover {
 // How a file is opened.
 enum class OpenFile : std::uint8_t {
   kRead,
-  kWrite,   // read and write one that is there
+  kWrite,   // read and write an existing file
   kCreate,  // read and write; made when missing, emptied when there
   kMake,    // read and write; made when missing, as it is when there
 };
@@ -31,47 +31,49 @@ class NameVisitor {
   ~NameVisitor() = default;
 };
 
-// One folder, flat. Calls give what the system gave: a number >= 0, or minus an errno. Names are
-// relative, shorter than 64 characters. Threads may call at the same time as long as no two use the
-// same handle or name. Only open_file, list and lock may allocate, and PosixFolder's do not.
+// One folder, without subfolders. Calls return what the system returned: a number >= 0, or minus an
+// errno. Names are relative, shorter than 64 characters. Threads may call at the same time as long
+// as no two use the same handle or name. Only open_file, list and lock may allocate; PosixFolder's
+// do not.
 class Folder {
  public:
   virtual ~Folder() = default;
 
-  // A handle, to be closed. Folder's entry for a new file is durable after sync_folder().
+  // Returns a handle, to be closed. The name of a new file is durable after sync_folder().
   virtual std::int64_t open_file(const char* name, OpenFile how) noexcept = 0;
   virtual void close_file(int handle) noexcept = 0;
-  // How many bytes; may be fewer than asked for, and reading gives 0 at the file's end.
+  // They return how many bytes, which may be fewer than asked for; reading returns 0 at the file's
+  // end.
   virtual std::int64_t read_some(int handle, std::uint64_t offset,
                                  std::span<std::byte> bytes) noexcept = 0;
   virtual std::int64_t write_some(int handle, std::uint64_t offset,
                                   std::span<const std::byte> bytes) noexcept = 0;
-  // Contents and size are on the medium. After an error nothing is known of what was written since
-  // the last success, and asking again proves nothing: the system may have dropped it.
-  // -ENOENT: they are, but no folder has the file any more.
+  // Puts contents and size on the medium. After an error nothing is known of what was written since
+  // the last success, and calling again proves nothing: the system may have dropped it.
+  // -ENOENT: they are on the medium, but no folder has the file any more.
   virtual std::int64_t sync_file(int handle) noexcept = 0;
   virtual std::int64_t file_size(int handle) noexcept = 0;
 
-  // `to` is replaced when it is there, at once: nobody sees neither.
+  // Replaces `to` if it exists, atomically.
   virtual std::int64_t rename_file(const char* from, const char* to) noexcept = 0;
   virtual std::int64_t remove_file(const char* name) noexcept = 0;
-  // Names made, renamed and removed so far are on the medium.
+  // Puts the names made, renamed and removed so far on the medium.
   virtual std::int64_t sync_folder() noexcept = 0;
   virtual std::int64_t list(NameVisitor& visitor) noexcept = 0;
-  // Nobody else, in this process or another, may lock the same name until this Folder is gone.
-  // -EWOULDBLOCK: somebody has.
+  // Takes a lock that nobody else, in this process or another, can take until this Folder is gone.
+  // -EWOULDBLOCK: somebody has it.
   virtual std::int64_t lock(const char* name) noexcept = 0;
 };
 
-// What an errno is among our statuses: kUnavailable (not there), kNotPermitted (rights, read-only),
-// kRefused (somebody has the lock), else kIoError. A result >= 0 is kOk.
+// The status of a result of Folder: kUnavailable (not there), kNotPermitted (rights, read-only),
+// kRefused (the lock is taken), else kIoError. A result >= 0 is kOk.
 Status status_of(std::int64_t result) noexcept;
 
 // The same with a sentence that says what was tried; the number is the errno.
 Error error_of(std::int64_t result, const char* sentence) noexcept;
 
-// An open file of a folder. Closes it. Whole transfers or errors: EINTR and short transfers are
-// met here. One thread.
+// An open file of a folder, closed at the end. It transfers all bytes or fails: EINTR and short
+// transfers are handled here. One thread.
 class File {
  public:
   File() noexcept = default;
@@ -84,7 +86,7 @@ class File {
   }
   ~File() { close(); }
 
-  // kClosed: the file ends before.
+  // kClosed: the file ends before that.
   Status read(std::uint64_t offset, std::span<std::byte> bytes) noexcept;
   Status write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
   // See Folder::sync_file.

@@ -12,20 +12,19 @@
 
 namespace windhover {
 
-// Where a conversation puts the frames that it has judged, and sees which are on disk. Closed while
-// what the log holds is still being learned again: nothing may be judged then, because where a
-// producer stands is not known yet. Without a log frames are only numbered, so that a checkpoint
-// can say which it holds. The observe thread's, but for what is atomic.
+// Where a conversation puts the frames that it has judged, and sees which are on disk. It is closed
+// while the log is being learned again: no frame may be judged before the engine has the log's
+// rows. Without a log frames are only numbered, so that a checkpoint can say which it holds. The
+// observe thread's, except where a function says otherwise.
 class FrameFeed {
  public:
-  // `wake` is the log's, null without one.
-  // `row_bytes`: the most that a row takes in the log. The ring begins at the number that open()
-  // is given.
+  // `ring` and `wake` are the log's, null without one. `row_bytes`: the most that a row takes in
+  // the log. The ring begins at the number that open() is given.
   FrameFeed(FrameRing* ring, const LogProgress& progress, Wake* wake,
             std::uint64_t row_bytes) noexcept
       : ring_(ring), progress_(progress), wake_(wake), row_bytes_(row_bytes) {}
 
-  // Frames are numbered from `first` on.
+  // Opens the feed; frames are numbered from `first` on.
   void open(std::uint64_t first) noexcept {
     pushed_ = first;
     open_.store(true, std::memory_order_release);
@@ -33,14 +32,14 @@ class FrameFeed {
   bool is_open() const noexcept { return open_.load(std::memory_order_acquire); }  // any thread
   bool logs() const noexcept { return ring_ != nullptr; }
 
-  // Whether a frame of so many rows may be judged now; otherwise a little later.
+  // Whether a frame of so many rows may be judged now; otherwise it is tried a little later.
   bool has_room(std::uint64_t rows) noexcept {
     if (!is_open()) return false;
     if (ring_ == nullptr) return true;
     return ring_->has_room() &&
            pushed_bytes_ + bytes_of(rows) <= progress_.room_until.load(std::memory_order_acquire);
   }
-  // REQUIRES: has_room(), of as many rows as were judged.
+  // REQUIRES: has_room() for the frame's rows.
   void push(const LoggedFrame& frame) noexcept {
     ++pushed_;
     if (ring_ == nullptr) return;
@@ -49,12 +48,12 @@ class FrameFeed {
     wake_->wake_if_sleeping();
   }
 
-  // Bytes of a frame in the log, at most.
+  // The most bytes that a frame of so many rows takes in the log.
   std::uint64_t bytes_of(std::uint64_t rows) const noexcept {
     return LogWriter::frame_bytes(rows * row_bytes_);
   }
 
-  // Frames that have been judged, over the life of the history.
+  // Frames judged since the history began.
   std::uint64_t pushed() const noexcept { return pushed_; }
   std::uint64_t durable_frames() const noexcept {
     return progress_.durable_frames.load(std::memory_order_acquire);

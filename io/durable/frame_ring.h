@@ -13,9 +13,9 @@
 
 namespace windhover {
 
-// What a frame says; its rows stay in the window. Frames are numbered as in the log. One thread
-// pushes, one thread takes; a frame that was pushed is seen by the other with all that was written
-// before it (release, acquire), its rows among them.
+// It holds what is known of each frame; the rows stay in the window. Frames are numbered as in the
+// log. One thread pushes, one thread takes; the taker sees a pushed frame with all that was written
+// before it, its rows included.
 class FrameRing {
  public:
   // Takes memory, writes nothing. `capacity` is rounded up to a power of two.
@@ -24,7 +24,7 @@ class FrameRing {
   FrameRing(const FrameRing&) = delete;
   FrameRing& operator=(const FrameRing&) = delete;
 
-  // Empty; the next frame is number `first`. While neither thread is at work.
+  // Empties the ring; the next frame is number `first`. While neither thread is at work.
   void reset(std::uint64_t first) noexcept {
     pushed_.store(first, std::memory_order_relaxed);
     taken_.store(first, std::memory_order_relaxed);
@@ -38,11 +38,11 @@ class FrameRing {
     if (next == room_until_) room_until_ = taken_.load(std::memory_order_acquire) + frames_.size();
     return next != room_until_;
   }
-  // frame.number is the ring's to say. REQUIRES: has_room().
+  // Sets frame.number. REQUIRES: has_room().
   void push(LoggedFrame frame) noexcept {
     frame.number = pushed_.load(std::memory_order_relaxed);
     slot(frame.number) = frame;
-    // Sequentially consistent: the pusher then looks whether the other thread sleeps.
+    // Sequentially consistent, because the pusher then looks whether the other thread sleeps.
     pushed_.store(frame.number + 1, std::memory_order_seq_cst);
   }
 
@@ -58,7 +58,7 @@ class FrameRing {
     taken_.store(taken_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  // --- Anybody. The number of the next frame to be pushed.
+  // --- Any thread. The number of the next frame to be pushed.
   std::uint64_t pushed() const noexcept { return pushed_.load(std::memory_order_acquire); }
 
  private:

@@ -79,7 +79,8 @@ Result<bool> Keeping::add(std::size_t place, PlaceChange& entry) {
   return true;
 }
 
-// The folders of the models are made where they are missing, but not their parents.
+// Makes the data folder of named models, because Persistence makes their own folders but no
+// parents.
 Result<bool> Keeping::make_parent() {
   if (!named_ || config_.disk != nullptr) return true;
   const Result<PosixFolder> parent = PosixFolder::open(folder_.c_str(), true);

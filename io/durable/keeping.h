@@ -18,35 +18,36 @@ namespace windhover {
 
 struct HostedModel;
 
-// A Persistence for each model that follows no other, each in a folder of its own: the configured
-// one where the host has named no model, otherwise the one of the model's name in it.
-// Invariant: those that the observe thread works for are alive; it is told before one is dropped.
+// Has a Persistence for each model that follows no other, each in a folder of its own: in the
+// configured folder itself where the host has named no model, otherwise in a folder of the model's
+// name inside it. Invariant: the observe thread works only for those that are alive; it lets go of
+// one before that is dropped.
 class Keeping final : public EndpointDuties {
  public:
   // All outlive it. REQUIRES: config.enabled(). Allocates.
   Keeping(const DurableConfig& config, std::span<const HostedModel> models, ServerLayout& layout,
           Endpoint& observe);
 
-  // As Persistence::open(), of one model after the other. On success conversations know where
-  // their frames go, and the endpoint what else it has to do.
+  // Calls Persistence::open() for one model after the other. On success conversations have their
+  // feeds, and the observe endpoint its duties.
   Result<bool> open();
-  // As Persistence::start(), stop(). Started a second time, it goes on as it is.
+  // As Persistence::start() and stop(). A second start() has no effect.
   Status start() noexcept;
   void stop() noexcept;
 
-  // Null: nobody keeps it, because it follows another.
+  // Null: the model is not kept, because it follows another.
   Persistence* of(std::size_t model) noexcept { return kept_[model].get(); }
 
-  // One model more, which has a store and an engine: opened and started, all others before it, and
-  // `entry`, which the observe endpoint is to be given, says who keeps it. In an error the sentence
-  // lives until the next call. Allocates.
+  // Opens and starts the Persistence of a model that has a store and an engine, after having
+  // started the others. `entry`, for the observe endpoint, gets feed and keeper. The sentence of an
+  // error lives until the next call. Allocates.
   Result<bool> add(std::size_t place, PlaceChange& entry);
-  // REQUIRES: the observe endpoint has let go of it. Stops it, if it is at work.
+  // Stops and drops the Persistence of a model. REQUIRES: the observe endpoint has let go of it.
   void drop(std::size_t place) noexcept { kept_[place].reset(); }
-  // Whether the folder of a model of this name would be, or come to be, a file of the only one that
-  // has no name, and so lies in the data folder itself.
+  // Whether a folder of this name would collide with a file of the server's only model, which has
+  // no name and so lies in the data folder itself.
   bool has_file(std::string_view name) const noexcept;
-  // The folder's view lives as long as this.
+  // The configuration with its folder; the view lives as long as this.
   DurableConfig config() const noexcept;
 
   // The observe thread's.
@@ -67,7 +68,7 @@ class Keeping final : public EndpointDuties {
   bool started_ = false;
   ServerLayout& layout_;
   Endpoint& observe_;
-  std::vector<std::unique_ptr<Persistence>> kept_;  // one a place; null: nobody keeps it
+  std::vector<std::unique_ptr<Persistence>> kept_;  // one a place; null: not kept
   std::vector<Persistence*> at_work_;               // likewise; the observe thread's
   std::string sentence_;
 };

@@ -38,7 +38,7 @@ void LogAgent::seal() noexcept {
   count_seal(writer_.seal());
 }
 
-// Without it the log goes on, and there is less to tell damage by.
+// The log goes on without a seal, but damage is then harder to tell from an unfinished commit.
 void LogAgent::count_seal(Status status) noexcept {
   if (ok(status)) return;
   progress_.seal_error_number.store(errno_of(writer_.error()), std::memory_order_relaxed);
@@ -108,8 +108,7 @@ void LogAgent::run(void* self) noexcept {
       agent.wake_.stay_awake();
       continue;
     }
-    // What is packed and not on disk waits for its time, and so does the mark at the end; otherwise
-    // the next frame wakes us.
+    // Sleeps until the next commit, or the mark at the end, is due; otherwise until the next frame.
     std::int64_t sleep_ns = -1;
     if (agent.writer_.pending_frames() > 0) {
       sleep_ns = agent.pause_ns();
@@ -118,7 +117,7 @@ void LogAgent::run(void* self) noexcept {
     }
     agent.wake_.sleep(sleep_ns);
   }
-  // Whatever was judged before the end, at once, and once: a disk that fails now fails.
+  // Commits what was judged before the end, without pauses and without retries.
   do {
     agent.pause_ = {};
   } while (agent.do_work() > 0);

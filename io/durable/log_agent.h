@@ -1,4 +1,4 @@
-// Takes judged frames to the disk, as many at a time as have come.
+// Writes judged frames to the log, as many at a time as have come.
 #ifndef WINDHOVER_IO_DURABLE_LOG_AGENT_H_
 #define WINDHOVER_IO_DURABLE_LOG_AGENT_H_
 
@@ -17,30 +17,29 @@
 
 namespace windhover {
 
-// Who hears of it when more is on disk. Called on the log's thread; must not block.
+// Called on the log's thread when more is on disk; must not block.
 using DurableFunction = void (*)(void* context) noexcept;
 
-// Frames that come while one commit is written make up the next: the group is as large as the disk
-// is slow. Rows are packed from the window, where they lie, under a lease of the log's own,
-// straight into the commit. Invariant: a frame leaves the ring when all it says, and its rows, are
-// in the writer's buffer; progress.durable_frames passes it when they are on disk, in one commit. A
-// commit that fails is tried again, with what has come since: until then frames wait in the ring,
-// and the sender at the window. The log's end is marked when nothing has come for a moment. One
-// thread. No heap.
+// Frames that come while one commit is written make up the next, so the slower the disk the larger
+// the commits. Rows are packed from the window straight into the commit, under a lease of the log's
+// own. Invariant: a frame leaves the ring when it and its rows are in the writer's buffer;
+// progress.durable_frames passes it when they are on disk, in one commit. A commit that fails is
+// tried again, with what has come since: until then frames wait in the ring, and senders at the
+// window. The log's end is marked (LogWriter::seal) when nothing has come for a moment. One thread.
+// No heap.
 class LogAgent {
  public:
   struct Options {
-    // A commit begins no sooner than this after the one before: fewer, larger writes.
+    // The least time between the beginnings of two commits: longer makes fewer, larger writes.
     std::chrono::nanoseconds commit_interval{0};
-    // Time after a commit that failed until it is tried again.
+    // The time after a failed commit until it is tried again.
     std::chrono::milliseconds retry_interval{100};
-    // After the last commit, before the log's end is marked: who waits for each acknowledgement
-    // sends the next frame sooner, and its commit says the same.
+    // The time after the last commit until the log's end is marked. A sender that waits for each
+    // acknowledgement sends its next frame sooner, and the next commit makes the mark needless.
     std::chrono::nanoseconds seal_after{1'000'000};
   };
 
-  // All arguments outlive it.
-  // `row_bytes` as FrameFeed's.
+  // References outlive it. `row_bytes` as FrameFeed's.
   LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, std::uint64_t row_bytes,
            LogProgress& progress, Clock& clock, const Options& options) noexcept;
 
@@ -53,15 +52,15 @@ class LogAgent {
   // nothing that could be done.
   int do_work() noexcept;
 
-  // Any thread: segments with frames below `frame` only may be written over.
+  // Segments that hold only frames below `frame` may be written over. Any thread.
   void release_below(std::uint64_t frame) noexcept {
     release_below_.store(frame, std::memory_order_release);
     wake_.wake();
   }
   Wake& wake() noexcept { return wake_; }
 
-  // Runs do_work() on a thread of its own until stop(), which leaves nothing behind that could be
-  // written, and the log's end marked on disk.
+  // Runs do_work() on a thread of its own until stop(), which first writes all that was judged and
+  // marks the log's end on disk, as far as the disk allows.
   Status start(const ThreadOptions& options) noexcept;
   void stop() noexcept;
   const Thread& thread() const noexcept { return thread_; }
@@ -88,7 +87,7 @@ class LogAgent {
   std::uint64_t packed_bytes_ = 0;  // of frames taken from the ring, as FrameFeed counts them
   Pause pause_;                     // before the next commit
   Pause quiet_;                     // before the log's end is marked
-  bool seal_due_ = true;            // since the last commit it has not been
+  bool seal_due_ = true;            // the end has not been marked since the last commit
   std::atomic<std::uint64_t> release_below_{0};
   std::atomic<bool> running_{false};
   Wake wake_;

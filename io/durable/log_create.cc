@@ -1,4 +1,4 @@
-// The first start: everything is on disk before the identity says so.
+// Creates a log: everything is on disk before the identity says that the log is ready.
 #include <algorithm>
 #include <cerrno>
 
@@ -15,7 +15,7 @@ Error creation_failed(std::int64_t result) noexcept {
   return error_of(result, "a segment of the log cannot be written");
 }
 
-// Whether any segment holds what looks like frames. They would be written over.
+// Whether a segment seems to hold frames, which would be written over.
 Result<bool> frames_without_identity(Folder& folder, std::span<std::byte> scratch) noexcept {
   const auto block = scratch.first(kCommitHeaderBytes);
   for (std::size_t i = 0; i < kMaxLogSegments; ++i) {
@@ -47,12 +47,12 @@ Error may_create(Folder& folder, bool replace, std::span<std::byte> scratch) noe
   return {Status::kRefused, "the log's segments hold frames, but its identity is missing", 0};
 }
 
-// A kernel that is built without preemption runs a write to its end, however long others wait for
-// the processor.
+// The most bytes of a write: a kernel built without preemption runs each to its end, however long
+// other threads wait for the processor.
 constexpr std::uint64_t kMostAWrite = 64 << 10;
 
-// Zeros, written: an extent that is only reserved would be turned into a written one by the first
-// commit there, and its fdatasync would wait for the file system's journal.
+// Writes zeros: if the extents were only reserved, the first commit there would turn them into
+// written ones, and its fdatasync would wait for the file system's journal.
 Error make_segment(Folder& folder, std::size_t index, const LogIdentity& identity,
                    std::span<std::byte> scratch) noexcept {
   Result<File> opened = File::open(folder, SegmentName(index).text.data(), OpenFile::kCreate,

@@ -14,7 +14,7 @@ constexpr const char* kIdentityName = "identity";
 constexpr const char* kNewIdentityName = "identity.new";
 constexpr std::string_view kSegmentPrefix = "segment-";
 
-// Numbers in their order on disk.
+// Write and read numbers one after another.
 class NumberWriter {
  public:
   explicit NumberWriter(std::byte* to) noexcept : to_(to) {}
@@ -39,7 +39,7 @@ class NumberReader {
   const std::byte* from_;
 };
 
-// With the salt, so that bytes which a producer sent cannot pass for a header.
+// A checksum with the salt, so that bytes that a producer sent cannot pass for a header.
 std::uint64_t salted(std::uint64_t salt, std::span<const std::byte> bytes) noexcept {
   std::array<std::byte, 8> salt_bytes;
   store_number(salt_bytes.data(), salt);
@@ -76,7 +76,7 @@ bool decode(std::span<const std::byte> from, const LogIdentity& identity,
     return false;
   }
   const LogOptions& options = identity.options;
-  constexpr std::uint64_t kHalf = UINT64_MAX / 2;  // what rises never comes round
+  constexpr std::uint64_t kHalf = UINT64_MAX / 2;  // so that numbers which rise never overflow
   if (h.ordinal > kHalf || h.first_frame > kHalf) return false;
   if (h.offset % kLogBlock != 0 || h.body_bytes > options.commit_bytes - kCommitHeaderBytes ||
       h.offset > options.segment_bytes || h.bytes() > options.segment_bytes - h.offset ||

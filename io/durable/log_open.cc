@@ -1,4 +1,4 @@
-// A later start: where does the log end, and is that end on disk?
+// Opens a log: finds where it ends, and makes sure that its end is on disk.
 #include <algorithm>
 
 #include "windhover/io/durable/log_writer.h"
@@ -21,7 +21,7 @@ Result<LogWriter> LogWriter::open(Folder& folder, Arena& arena, std::size_t* seg
     return Error{Status::kArenaTooSmall, "the log needs more memory",
                  static_cast<double>(arena.used())};
   }
-  // Whoever made the log may have been killed before the identity's name was on disk.
+  // The process that made the log may have been killed before the identity's name was on disk.
   if (const std::int64_t synced = folder.sync_folder(); synced < 0) {
     return error_of(synced, "the log's folder cannot be synced");
   }
@@ -75,9 +75,9 @@ Error LogWriter::find_end(std::uint64_t& last, std::size_t& where) noexcept {
 }
 
 // A commit whose sync failed may look good to a process that starts after the failure, because the
-// page cache has it. There is at most one such: the last, since another is only begun when it is
-// durable, here or elsewhere. The same bytes once more make its pages dirty again, and they are the
-// same bytes wherever that is torn.
+// page cache has it. Only the last can be such a commit: the next one is begun only when its frames
+// are durable, here or in another segment. Writing the same bytes again makes its pages dirty
+// again, and does no harm if that is torn.
 Error LogWriter::settle(std::uint64_t last, std::size_t& where) noexcept {
   CommitHeader header;
   where = current_;

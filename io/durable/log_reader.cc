@@ -39,14 +39,14 @@ Result<LogReader> LogReader::open(Folder& folder, std::uint64_t from, Arena& are
   return error;
 }
 
-// The newest use that begins at `from` or before it, and in it up to `from`.
+// Finds the newest use that begins at `from` or before, and reads in it up to `from`.
 Error LogReader::seek(std::uint64_t from) noexcept {
   current_ = kNoSegment;
   const std::size_t oldest = segments_.after(0);
   std::uint64_t begin = oldest == kNoSegment ? identity_.first_frame : segments_[oldest].first;
   for (std::size_t i = oldest; i != kNoSegment && segments_[i].first <= from;
        i = segments_.after(segments_[i].ordinal)) {
-    // A use that failed at the same frame as the next one's begin holds nothing.
+    // Of uses that begin with the same frame only the newest holds it: the others failed there.
     current_ = i;
     begin = segments_[i].first;
   }

@@ -34,8 +34,8 @@ bool LogReplay::go_on() noexcept {
       return false;
     }
     if (!ok(status)) {
-      // All was good when it was verified: the disk has failed since. Nobody is let in before it
-      // can be read again.
+      // All was good when it was verified, so the disk has failed since. No rows are taken from
+      // senders before it can be read again.
       log_.status.store(status, std::memory_order_relaxed);
       log_.error_number.store(read_errno_, std::memory_order_relaxed);
       log_.failures.fetch_add(1, std::memory_order_relaxed);
@@ -47,7 +47,7 @@ bool LogReplay::go_on() noexcept {
   return true;
 }
 
-// A frame, or as many of its rows as the engine takes at once. kClosed: there was none.
+// Learns a frame, or as many of its rows as the engine takes at once. kClosed: there are no more.
 // kWindowFull: it has to wait for the learner.
 Status LogReplay::learn_some() noexcept {
   if (read_failed_) {
@@ -72,7 +72,7 @@ Status LogReplay::learn_some() noexcept {
     const ObserveResult result = engine_.observe_packed(rows_.first(bytes), rows);
     if (!ok(result.status)) return result.status;
     if (result.refused > 0) {
-      rows_ = {};  // those beside it are taken, and would be taken once more
+      rows_ = {};  // the rows beside it were taken, and must not be taken again
       return Status::kMalformed;
     }
     rows_ = rows_.subspan(bytes);
@@ -82,7 +82,7 @@ Status LogReplay::learn_some() noexcept {
   return Status::kOk;
 }
 
-// What a reader has once failed to read it does not try again.
+// A reader that has failed does not try again, so the log is opened anew.
 Status LogReplay::reopen_reader() noexcept {
   if (rows_left_ > 0) {  // the frame's rows are in memory
     read_failed_ = false;
@@ -93,7 +93,7 @@ Status LogReplay::reopen_reader() noexcept {
   Result<LogReader> reader = LogReader::open(*folder_, learned_frames_, arena);
   if (!reader.ok()) {
     read_errno_ = errno_of(reader.error());
-    // Something has to be there for go_on() to come again.
+    // The log cannot end here, and kClosed would end the replay.
     return reader.error().status == Status::kClosed ? Status::kIoError : reader.error().status;
   }
   reader_.emplace(std::move(reader.value()));

@@ -1,4 +1,4 @@
-// Learns from the log what came after the checkpoint that a start took up.
+// Learns again from the log the rows that came after the checkpoint from which a start began.
 #ifndef WINDHOVER_IO_DURABLE_LOG_REPLAY_H_
 #define WINDHOVER_IO_DURABLE_LOG_REPLAY_H_
 
@@ -16,22 +16,22 @@
 
 namespace windhover {
 
-// A little at a time, so that who asks is answered meanwhile. Invariant: the engine has the rows of
-// all frames below the one that is being learned, and of that one all but those that are left, none
-// of them twice. Reader and place in the log are its own, and meanwhile nobody else gives the
-// engine rows; begin() at set-up, then the observe thread.
+// It does so a little at a time, so that questions are answered meanwhile. Invariant: the engine
+// has the rows of all frames below the one that is being learned, and of that one all but those
+// that are left, none of them twice. Nothing else gives the engine rows meanwhile. begin() at
+// set-up, then the observe thread.
 class LogReplay {
  public:
   // `memory`: LogReader::footprint(); empty without a log. All outlive it.
   LogReplay(std::span<std::byte> memory, Engine& engine, LogProgress& log, Clock& clock) noexcept
       : memory_(memory), engine_(engine), log_(log), clock_(clock) {}
 
-  // There is something to learn, from frame `first` on, which `reader` stands at.
+  // Begins with frame `first`, at which `reader` stands.
   void begin(Folder& folder, LogReader&& reader, std::uint64_t first) noexcept;
   bool is_under_way() const noexcept { return reader_.has_value() || read_failed_; }
 
-  // Learns for a moment. False: all has been learned. Where the disk fails the log's progress says
-  // so, and it is tried again after a while. REQUIRES: is_under_way().
+  // Learns for a moment. False: all has been learned. If the disk fails the log's progress says so,
+  // and it is tried again after a second. REQUIRES: is_under_way().
   bool go_on() noexcept;
 
  private:
@@ -49,8 +49,8 @@ class LogReplay {
   std::uint64_t rows_left_ = 0;
   std::uint64_t learned_frames_ = 0;  // frames below are learned
   int read_errno_ = 0;                // errno of the last read of the log
-  bool read_failed_ = false;          // so the log has to be opened again,
-  Pause pause_;                       // but not before this has passed
+  bool read_failed_ = false;          // the log has to be opened again,
+  Pause pause_;                       // after this pause
 };
 
 }  // namespace windhover

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kUnsealed = "the log's end cannot be marked";
 
-// Behind every commit there is room for its seal, but for one that fills a segment alone.
+// Behind every commit there is room for a seal, except behind one that fills a segment alone.
 bool fits(const LogOptions& options, std::uint64_t offset, std::uint64_t bytes) noexcept {
   const std::uint64_t room = options.segment_bytes - offset;
   return offset == 0 ? bytes <= room : bytes + kLogBlock <= room;
@@ -40,7 +40,7 @@ Status LogWriter::add(const LoggedFrame& frame, std::size_t payload_bytes,
   if (bytes > buffer_.size() - at) return Status::kNotReady;
   encode(frame, payload_bytes, &buffer_[at]);
   room = buffer_.subspan(at + kRecordHeaderBytes, payload_bytes);
-  // What pads the payload is written and summed like the rest.
+  // The padding is written and checksummed too.
   const auto padding = buffer_.subspan(at, bytes).subspan(kRecordHeaderBytes + payload_bytes);
   std::fill(padding.begin(), padding.end(), std::byte{0});
   filled_ = at + bytes;
@@ -113,8 +113,8 @@ Status LogWriter::seal_durably() noexcept {
   return synced;
 }
 
-// The failed commit may be there, wholly or torn, now or later. The segment that comes next begins
-// with the same frame, and readers stop there.
+// The failed commit may be on disk, whole or torn, now or later. The next segment begins with the
+// same frame, and readers go on there.
 Status LogWriter::leave_segment(const char* sentence) noexcept {
   Segment& segment = segments_[current_];
   if (offset_ == 0) segments_.let_go(current_);  // it holds nothing: last in the queue
@@ -136,7 +136,7 @@ Status LogWriter::move_to_fresh_segment() noexcept {
 }
 
 void LogWriter::release_below(std::uint64_t frame) noexcept {
-  // Oldest first, so that what is left is always the log's end without a hole.
+  // Oldest first, so that what is left is the end of the log without a hole.
   std::uint64_t ordinal = 0;
   std::size_t i = 0;
   while ((i = segments_.after(ordinal)) != kNoSegment) {
@@ -148,11 +148,11 @@ void LogWriter::release_below(std::uint64_t frame) noexcept {
   }
 }
 
-// The end of each segment may be too short for a commit.
+// Up to commit_bytes at the end of each segment may be too short for the next commit.
 std::uint64_t LogWriter::free_bytes() const noexcept {
   const LogOptions& options = identity_.options;
   const std::uint64_t free = segments_.queued();
-  // What is in the buffer goes into the current segment, or into one more.
+  // One is kept for a place that fails; what is in the buffer may need one more.
   const std::uint64_t kept = 1 + (pending_frames() > 0 ? 1U : 0U);
   return free > kept ? (free - kept) * (options.segment_bytes - options.commit_bytes) : 0;
 }

@@ -1,4 +1,4 @@
-// A wait of some length, on a clock that may be set back.
+// A pause of some length, on a clock that may be set back.
 #ifndef WINDHOVER_IO_DURABLE_PAUSE_H_
 #define WINDHOVER_IO_DURABLE_PAUSE_H_
 
@@ -7,8 +7,9 @@
 
 namespace windhover {
 
-// A clock that shows less than when the wait began has been set back: the wait then begins anew, so
-// that each such step adds its length at most. What is over stays over. One thread.
+// If the clock shows less than when the pause began it has been set back: the pause then begins
+// anew, so that each such step adds at most its length. A pause that is over stays over. One
+// thread.
 class Pause {
  public:
   void begin(std::int64_t now_ns, std::int64_t length_ns) noexcept {

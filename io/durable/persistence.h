@@ -26,7 +26,8 @@
 
 namespace windhover {
 
-// What persistence needs from the block. Takes memory, writes nothing. Nothing without a folder.
+// The memory that persistence needs from the block: none without a folder. Takes memory, writes
+// nothing.
 struct PersistenceMemory {
   // `producer_pairs`: ProducerTable::most_shown().
   PersistenceMemory(Arena& arena, const DurableConfig& config, std::size_t producer_pairs) noexcept;
@@ -38,15 +39,15 @@ struct PersistenceMemory {
   std::span<std::byte> checkpoint;  // what checkpoints are written and read through
 };
 
-// Set-up: open() finds the newest good checkpoint, has the engine and the table of producers become
-// what it says, and reads the log after it once, so that damage is known before anybody is served.
+// Set-up: open() finds the newest good checkpoint, restores the engine and the table of producers
+// from it, and reads the log after it once, so that damage is found before anybody is served.
 // Running: the observe thread learns from the log what came after the checkpoint, a little at a
-// time, and only then takes rows from senders (FrameFeed); from then on frames go to the log's
-// thread, and the checkpoint's thread takes checkpoints.
-// Invariant: while the feed is open, engine, table and log have come to the same frame.
+// time, and only then takes rows from senders (FrameFeed). From then on frames go to the log's
+// thread, and the checkpoints' thread takes checkpoints.
+// Invariant: while the feed is open, engine and table have all frames that were pushed to it.
 class Persistence final {
  public:
-  // All outlive it. `ask_observe_thread` wakes the observe thread, which then calls on_wake().
+  // All references outlive it.
   Persistence(PersistenceMemory& memory, const DurableConfig& config, Engine& engine,
               ProducerTable& producers, LogProgress& log, CheckpointProgress& checkpoints,
               Clock& clock) noexcept;
@@ -54,14 +55,15 @@ class Persistence final {
   Persistence(const Persistence&) = delete;
   Persistence& operator=(const Persistence&) = delete;
 
-  // Before any thread is at work. In an error the number is an errno, or 0; the sentence names the
-  // folder and lives as long as this. Allocates.
+  // Before any thread is at work. The sentence of an error names the folder and lives as long as
+  // this; its number is an errno, or 0. Allocates.
   Result<bool> open();
-  // The number of the history: the folder's, or a new one. Valid after open().
+  // The instance_id of the history: the folder's, or a new one. Valid after open().
   std::uint64_t instance() const noexcept { return recovered_.instance; }
-  // Rows that checkpoint and log together come to. Valid after open().
+  // Rows of checkpoint and log together. Valid after open().
   std::uint64_t recovered_head() const noexcept { return recovered_.head; }
-  // Checkpoints that were not good, and what stands in their place: a sentence each. For the host.
+  // What was wrong in the folder that the start could do without, such as bad checkpoints, as
+  // sentences for the host; empty: nothing.
   const std::string& remarks() const noexcept { return report_.remarks(); }
 
   // Whether a folder has a file of this name, or may come to have one.
@@ -69,25 +71,28 @@ class Persistence final {
 
   FrameFeed& feed() noexcept { return feed_; }
 
-  // Who hears when more is on disk, and who is to call on_wake().
+  // Sets what wakes the observe thread, which then calls on_wake(): when more is on disk, and when
+  // a checkpoint needs a copy of the producers.
   void set_wake(void (*wake)(void*) noexcept, void* context) noexcept;
 
-  // The threads of log and checkpoints. Once, after open().
+  // Starts the threads of log and checkpoints. Once, after open().
   Status start() noexcept;
-  // When the observe thread has ended: all that was judged goes to disk. Once.
+  // Stops them, once all that was judged is written, as far as the disk allows. When the observe
+  // thread has ended or let go of the model.
   void stop() noexcept;
-  // When no thread is at work any more, the learner's included: a checkpoint of all there is.
+  // Takes a checkpoint of all rows, when no thread is at work any more, the learner's included.
+  // kNotReady: the log is not learned yet.
   Status checkpoint_at_rest() noexcept;
 
-  // Any thread; the number of the request (CheckpointProgress).
+  // Asks for a checkpoint and returns the request's number (CheckpointProgress). Any thread.
   std::uint64_t request_checkpoint() noexcept { return checkpointer_->request(); }
 
-  // The observe thread's. go_on() learns from the log for a moment; false: it has all been learned.
+  // The observe thread's. go_on() learns from the log for a moment; false: all has been learned.
   bool go_on() noexcept;
   void on_wake() noexcept;
 
  private:
-  // What checkpoint and log together come to.
+  // Frames and rows of checkpoint and log together.
   struct Recovered {
     std::uint64_t instance = 0;
     std::uint64_t frames = 0;

@@ -37,7 +37,7 @@ Result<PosixFolder> PosixFolder::open(const char* path, bool make) noexcept {
   if (make && ::mkdir(path, 0700) != 0 && errno != EEXIST) {
     return error_of(-errno, "the data folder cannot be made");
   }
-  // Whether this call has made it does not matter: another may have, and been killed before its
+  // Synced even if this call has not made it: another process may have, and been killed before its
   // sync.
   if (const std::int64_t synced = make ? sync_parent(path) : 0; synced < 0) {
     return error_of(synced, "the folder that holds the data folder cannot be synced");
@@ -62,7 +62,7 @@ PosixFolder::~PosixFolder() {
 }
 
 std::int64_t PosixFolder::open_file(const char* name, OpenFile how) noexcept {
-  // A pipe by the name of a checkpoint is no reason to wait for somebody who writes to it.
+  // O_NONBLOCK, so that opening a pipe does not wait for a writer.
   int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   switch (how) {
     case OpenFile::kRead:
@@ -95,9 +95,9 @@ std::int64_t PosixFolder::write_some(int handle, std::uint64_t offset,
 
 std::int64_t PosixFolder::sync_file(int handle) noexcept {
   if (::fdatasync(handle) != 0) return -errno;
-  // A file that was removed under us syncs without a word and is gone at the next start. Only this
-  // is asked for: who has asked for the times has the next write give the file an exact one, which
-  // costs a journal entry, half of a commit's time (Linux from 6.13 on).
+  // A file that was removed meanwhile syncs without an error and is gone at the next start. Only
+  // the number of links is asked for: after a stat of the times, the next write gives the file an
+  // exact time, which costs a journal entry, half of a commit's time (Linux from 6.13 on).
   struct statx facts {};
   if (::statx(handle, "", AT_EMPTY_PATH, STATX_NLINK, &facts) != 0) return -errno;
   return facts.stx_nlink == 0 ? -ENOENT : 0;
@@ -119,7 +119,7 @@ std::int64_t PosixFolder::remove_file(const char* name) noexcept {
 std::int64_t PosixFolder::sync_folder() noexcept { return result_of(::fsync(folder_)); }
 
 std::int64_t PosixFolder::list(NameVisitor& visitor) noexcept {
-  // getdents64 in place of readdir, which allocates. Its records: inode and offset, 8 bytes each;
+  // getdents64 in place of readdir, which allocates. A record has inode and offset, 8 bytes each;
   // length, 2; type, 1; name.
   constexpr std::size_t kNameAt = 19;
   constexpr std::size_t kLengthAt = 16;

@@ -5,8 +5,8 @@
 
 namespace windhover {
 
-// A folder of the machine, held by descriptor: it stays the same one when it is renamed. Files are
-// made readable and writable by their owner only. Nothing here allocates.
+// A folder of the machine, held by a descriptor, so that it stays the same one when it is renamed.
+// Files are readable and writable by their owner only. Nothing here allocates.
 class PosixFolder final : public Folder {
  public:
   // Opens `path`; with `make`, makes it (not its parents) when it is missing and syncs its parent.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kAtATime = 64;  // numbers
 
-// What a table shows, one number after another.
+// Collects the numbers that a table shows.
 class NumberList final : public StateVisitor {
  public:
   explicit NumberList(std::span<std::uint64_t> room) noexcept : room_(room) {}
@@ -19,7 +19,7 @@ class NumberList final : public StateVisitor {
   void visit(std::span<std::uint64_t> numbers) noexcept override {
     for (const std::uint64_t number : numbers) {
       if (!counted_) {
-        counted_ = true;  // how many producers follow
+        counted_ = true;  // the first number, which is how many pairs follow
       } else if (size_ < room_.size()) {
         room_[size_++] = number;
       }
@@ -35,7 +35,7 @@ class NumberList final : public StateVisitor {
   bool counted_ = false;
 };
 
-// The numbers that a table takes. After one that cannot be read all are 0.
+// Gives a table the numbers that it restores. After one that cannot be read all are 0.
 class SourceNumbers final : public StateVisitor {
  public:
   explicit SourceNumbers(Source& source) noexcept : source_(source) {}

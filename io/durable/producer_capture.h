@@ -1,4 +1,4 @@
-// Where every producer stands at one moment between two frames.
+// A copy of the table of producers, made between two frames.
 #ifndef WINDHOVER_IO_DURABLE_PRODUCER_CAPTURE_H_
 #define WINDHOVER_IO_DURABLE_PRODUCER_CAPTURE_H_
 
@@ -12,8 +12,8 @@
 
 namespace windhover {
 
-// Taken by the observe thread, which owns the table, when the checkpoint's thread asks. Invariant:
-// between taken() and release() the copy is the checkpoint's alone.
+// The observe thread, which owns the table, makes it when the checkpoints' thread asks. Invariant:
+// while taken() is true only the checkpoints' thread uses the copy, until release().
 class ProducerCapture {
  public:
   // Takes memory, writes nothing. `pairs`: ProducerTable::most_shown().
@@ -28,18 +28,19 @@ class ProducerCapture {
   std::uint64_t head() const noexcept { return head_; }
   std::uint64_t frames() const noexcept { return frames_; }
   bool tells_owners() const noexcept { return tells_owners_; }
-  // How many, then who and what is expected next, little-endian. REQUIRES: taken().
+  // Writes the number of pairs, then the pairs of ProducerTable::visit_state(), little-endian.
+  // REQUIRES: taken().
   Status write(Sink& sink) const noexcept;
 
-  // --- The observe thread, or any while that one is not at work.
+  // --- The observe thread, or any other while that is not at work.
   bool requested() const noexcept {
     return state_.load(std::memory_order_acquire) == State::kRequested;
   }
   // O(the table's capacity).
   void take(ProducerTable& table, std::uint64_t head, std::uint64_t frames) noexcept;
 
-  // What write() wrote goes into the table, which nobody uses. kMalformed, kTooLarge (more than the
-  // table holds), or what the source said; the table is then empty.
+  // Restores into the table what write() wrote, before others use the table. kMalformed, kTooLarge
+  // (more than the table holds), or an error of the source; the table is then empty.
   static Status read(Source& source, ProducerTable& table) noexcept;
 
  private:

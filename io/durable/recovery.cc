@@ -1,4 +1,4 @@
-// How a server comes back to what its folder holds.
+// How a start restores what the folder holds.
 #include "windhover/io/durable/persistence.h"
 
 #include <cerrno>
@@ -51,7 +51,8 @@ Result<bool> Persistence::open() {
   return true;
 }
 
-// The newest good checkpoint, then the log after it. Without either a history begins.
+// Restores the newest good checkpoint, then opens the log after it. Without either, a new history
+// begins.
 Result<bool> Persistence::recover() {
   Result<CheckpointReader> newest = store_->open_newest();
   const Result<bool> passed_over = judge_passed_over();
@@ -103,7 +104,7 @@ Result<bool> Persistence::recover() {
   }
   checkpoints_.head.store(checkpoint.facts().head, std::memory_order_relaxed);
   recovered_.instance = checkpoint.facts().instance;
-  // Without a log what came after the checkpoint is gone: another history goes on from here.
+  // Without a log the rows after the checkpoint are lost: a new history goes on from here.
   if (!has_log) {
     const Result<std::uint64_t> instance = random_instance_id();
     if (!instance.ok()) return instance.error();
@@ -116,15 +117,15 @@ Result<bool> Persistence::recover() {
   return open_log(recovered_.frames);
 }
 
-// From the first frame of the history on.
+// Whether the log has every frame from the first of the history on.
 bool Persistence::log_holds_all(const Result<LogIdentity>& identity) noexcept {
   if (!config_.log || !identity.ok() || identity.value().first_frame != 0) return false;
   Arena arena(memory_.reader);
   return LogReader::open(*folder_, 0, arena).ok();
 }
 
-// Checkpoints newer than the one that is used. Where there is no log, what one that cannot be read
-// now holds is nowhere else.
+// Judges the checkpoints that cannot be used. The start fails over one of another version, or,
+// where no log is kept, over one that cannot be read now: its rows may be nowhere else.
 Result<bool> Persistence::judge_passed_over() {
   for (const CheckpointStore::Entry& entry : store_->entries()) {
     const Status why = entry.why.status;
@@ -160,8 +161,8 @@ Result<bool> Persistence::open_log(std::uint64_t frames) {
                           config_.log ? config_.log_options.bytes : 0, config_.checkpoint_period,
                           [](void* self) { static_cast<Persistence*>(self)->wake_.call(); }, this});
   checkpointer_->begin_with(frames);
-  // What a checkpoint says of the configuration keeps a later start from reading this log as rows
-  // of another model; so there is one before the first row.
+  // A checkpoint tells the configuration, which keeps a later start from reading this log as rows
+  // of another model: so there is one before the first row.
   if (store_->entries().empty()) {
     if (const Status status = checkpointer_->take_at_rest(producers_, frames); !ok(status)) {
       return report_.fail(store_->error(), "the first checkpoint cannot be written");
@@ -183,7 +184,7 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
     fresh.first_head = recovered_.head;
     fresh.options = config_.log_options;
     const Error made = LogWriter::create(*folder_, fresh, false, memory_.checkpoint);
-    // There are segments without the identity that they belong to.
+    // kRefused: there are segments whose identity is missing.
     if (made.status == Status::kRefused) {
       return report_.fail_without_log("the log cannot be made", made);
     }
@@ -201,7 +202,7 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
                 ", data.commit_bytes = " + std::to_string(log.options.commit_bytes) +
                 "; keep these, or have windhover restore --log-bytes make a folder with others");
   }
-  // A log that was made after the checkpoint, because there was none, is of a history of its own.
+  // A log that was made after the checkpoint, because there was none, has a history of its own.
   if (log.instance != recovered_.instance && log.first_frame != frames) {
     return report_.fail({}, "checkpoint and log are of different histories");
   }
@@ -224,7 +225,7 @@ Result<bool> Persistence::make_log(std::uint64_t frames) {
   return true;
 }
 
-// Its thread's part, the observe thread's, and what others are told of it.
+// Sets up the log's thread, the feed of the observe thread, and the log's progress.
 Result<bool> Persistence::follow_log(std::uint64_t frames) {
   const Result<RowFollower> follower = engine_.follower();
   if (!follower.ok()) return follower.error();
@@ -246,8 +247,8 @@ Result<bool> Persistence::follow_log(std::uint64_t frames) {
   return true;
 }
 
-// Reads all of it after `frames` once; what is learned later was good then. Producers are known to
-// its end.
+// Reads the log after `frames` once, so that all of it is known to be good before it is learned,
+// and brings the table of producers to its end.
 Result<bool> Persistence::verify_log(std::uint64_t frames) {
   if (writer_->durable_frames() == frames) return true;
   for (const bool last : {false, true}) {
@@ -266,8 +267,7 @@ Result<bool> Persistence::verify_log(std::uint64_t frames) {
     std::span<const std::byte> payload;
     Status status = Status::kOk;
     while (ok(status = reader.value().next(frame, payload))) {
-      // Where producers stand at the end; nobody is let in before the rows have been learned as
-      // well.
+      // The table runs ahead of the engine; no rows are taken before these have been learned.
       if (frame.producer != 0 && !ok(producers_.set(frame.producer, frame.next))) {
         return too_many_producers(report_, producers_);
       }

@@ -20,7 +20,7 @@ Error RecoveryReport::fail(const Error& error, const std::string& what) {
   if (error.sentence != nullptr && error.sentence[0] != '\0') {
     sentence_ += ": " + error_sentence(error);
   }
-  // Other numbers than an errno belong into the sentence.
+  // Numbers other than an errno are part of the sentence.
   return {ok(error.status) ? Status::kRefused : error.status, sentence_.c_str(),
           static_cast<double>(errno_of(error)), error.is_errno};
 }
@@ -33,7 +33,7 @@ Error RecoveryReport::fail_in_log(const std::string& what, const Error& error,
   return fail({error.status}, text + ": " + error_sentence(error) + kWhereDamage);
 }
 
-// Whoever shows the error puts the system's reason at its end.
+// The caller that shows the error puts the system's reason at its end.
 Error RecoveryReport::fail_without_log(const std::string& what, const Error& error) {
   const bool is_lost = error.status == Status::kMalformed || error.status == Status::kUnavailable ||
                        error.status == Status::kRefused;

@@ -16,7 +16,7 @@ SegmentSet::SegmentSet(SegmentSet&& other) noexcept
       queued_(other.queued_) {}
 
 SegmentSet::~SegmentSet() {
-  // A measuring arena gives a span of nothing.
+  // A measuring arena gives a span without memory.
   if (segments_.data() != nullptr) std::destroy(segments_.begin(), segments_.end());
 }
 
@@ -134,7 +134,7 @@ Status SegmentSet::check_end(std::size_t last, std::uint64_t frames, std::span<s
     const std::uint64_t from = index == last ? offset : 0;
     const std::uint64_t least = index == last ? ordinal : ordinal + 1;
     Status read = find_commit(index, from, least, buffer, found);
-    // The log's own seal. What could gainsay it lies behind it.
+    // This is the log's own seal: only what lies behind it could contradict it.
     if (ok(read) && index == last && found.is_seal() && found.offset == from &&
         found.first_frame == frames) {
       read = find_commit(index, from + kLogBlock, least, buffer, found);

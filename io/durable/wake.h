@@ -1,4 +1,4 @@
-// A thread that sleeps until another has something for it.
+// Lets a thread sleep until another has something for it.
 #ifndef WINDHOVER_IO_DURABLE_WAKE_H_
 #define WINDHOVER_IO_DURABLE_WAKE_H_
 
@@ -25,12 +25,12 @@ class Wake {
   Wake(const Wake&) = delete;
   Wake& operator=(const Wake&) = delete;
 
-  // False: the system gave no descriptor; sleep() then only waits.
+  // False: the system gave no descriptor; sleep() cannot be woken then.
   bool valid() const noexcept { return descriptor_ >= 0; }
 
-  // The sleeper: who pushes from here on sees that it has to wake it.
+  // Called by the sleeper: threads that call wake_if_sleeping() after this wake it.
   void announce() noexcept { sleeping_.store(true, std::memory_order_seq_cst); }
-  // Until woken, or so long; < 0: until woken.
+  // Sleeps until woken, or for `ns`; < 0: until woken.
   void sleep(std::int64_t ns) noexcept {
     pollfd waited{descriptor_, POLLIN, 0};
     const timespec longest{ns / 1'000'000'000, ns % 1'000'000'000};
@@ -47,7 +47,7 @@ class Wake {
     [[maybe_unused]] const auto bytes = ::write(descriptor_, &one, sizeof one);
     errno = kept;
   }
-  // After something was published with a sequentially consistent store: no system call where the
+  // Called after a sequentially consistent store that the sleeper looks at. No system call if the
   // sleeper is awake and will look by itself.
   void wake_if_sleeping() noexcept {
     if (sleeping_.load(std::memory_order_seq_cst)) wake();
