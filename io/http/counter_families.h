@@ -9,17 +9,17 @@
 
 namespace windhover {
 
-// How one counter stands in /metrics. Those of one name follow each other and differ by a label.
+// How /metrics shows one counter. Counters of one name follow each other and differ by a label.
 template <class Enum>
 struct CounterFamily {
   Enum counter;
   const char* name;   // without windhover_ before and _total behind it
   const char* label;  // empty: none
   const char* value;  // of the label
-  const char* help;   // what the name means: said with its first counter, empty for the others
+  const char* help;   // what the name means: with its first counter, empty for the others
 };
 
-// One a counter, in the order of the enum.
+// One for each counter, in the order of the enum.
 std::span<const CounterFamily<IoCounter>> io_counter_families() noexcept;
 std::span<const CounterFamily<RuntimeCounter>> runtime_counter_families() noexcept;
 std::span<const CounterFamily<HttpCounter>> http_counter_families() noexcept;

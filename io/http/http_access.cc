@@ -1,4 +1,4 @@
-// Whether a request may be asked on the connection that it came on.
+// Whether a request may be answered on the connection that it came on.
 #include "windhover/io/http/http_conversation.h"
 #include "windhover/io/http/json_answer.h"
 
@@ -9,8 +9,8 @@ constexpr std::int64_t kComeAgainNs = 1'000'000'000;
 
 }  // namespace
 
-// Whether the server is alive everybody may ask on any of them; the answer is the last on one that
-// came when all were taken.
+// Signs of life may be asked for on any connection. Any answer on one that came when all places
+// were taken is its last, unless it becomes an admin's.
 bool HttpConversation::may_ask(const HttpRequest& request, HttpAnswer& refusal) {
   if (HttpHandler::is_sign_of_life(request)) return true;
   const bool identity = handler_.is_identity(request.who);

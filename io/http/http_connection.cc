@@ -72,7 +72,7 @@ void HttpConnection::begin(Stream&& socket, PlaceKind place) noexcept {
   read();
 }
 
-// How long what is being waited for may take.
+// How long the current wait may take.
 std::int64_t HttpConnection::allowed_ns() const noexcept {
   if (state_ == State::kLingering) return kLingerNs;
   if (state_ == State::kWaiting || state_ == State::kWriting || conversation_.has_head())
@@ -166,7 +166,7 @@ void HttpConnection::go_on(const HttpConversation::Turn& turn) noexcept {
     }
   }
   if (!output_.bytes.empty()) {
-    // A "100 Continue" belongs to the request, whose time goes on.
+    // "100 Continue" does not end a request, so its time goes on.
     if (turn.end != HttpConversation::End::kNeedInput) since_ns_ = clock_.now_ns();
     return write();
   }

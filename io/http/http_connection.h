@@ -26,9 +26,9 @@ class HttpConnectionHost : public HttpPlaces {
  public:
   // A request has come whole: call take_turn() when it is its turn.
   virtual void on_question(HttpConnection& connection) noexcept = 0;
-  // The answer has cost so much.
+  // The answer has cost `cost`.
   virtual void on_cost(HttpConnection& connection, std::int64_t cost) noexcept = 0;
-  // It is closed, or has waited for too long: it waits for no turn any more.
+  // The connection is closed, or has waited too long: it waits for no turn any more.
   virtual void on_left(HttpConnection& connection) noexcept = 0;
   // The connection is free again; none of its operations is under way.
   virtual void on_free(HttpConnection& connection) noexcept = 0;
@@ -37,9 +37,9 @@ class HttpConnectionHost : public HttpPlaces {
   ~HttpConnectionHost() = default;
 };
 
-// A socket and a conversation: one request is read, answered and its answer taken before the next
-// is looked at, so a peer that pipelines or does not read costs no more memory than one that does
-// neither. The HTTP thread's. Its buffer is made once; a request costs heap calls.
+// A socket and a conversation. One request is read, answered and its answer taken by the peer
+// before the next is looked at, so a peer that pipelines or does not read costs no more memory than
+// others. The HTTP thread's. Its read buffer is made once; a request costs heap calls.
 class HttpConnection final : private ObserveAsker {
  public:
   HttpConnection(IoContext& io, const HttpConfig& config, HttpHandler& handler, ServerState& state,
@@ -47,8 +47,8 @@ class HttpConnection final : private ObserveAsker {
 
   Occupant occupant() const noexcept;
   const HttpConversation& conversation() const noexcept { return conversation_; }
-  // How readily it may be let go for one that comes: what lingers first, then who has shown no
-  // identity, then who has nothing under way; kNever: it is being answered.
+  // How readily it is closed for a newcomer: first those that linger, then those without a known
+  // identity, then idle ones; kNever: a request is under way.
   enum class GivesWay : std::uint8_t { kLingers, kStranger, kIdle, kNever };
   GivesWay gives_way() const noexcept;
   std::int64_t since_ns() const noexcept { return since_ns_; }
@@ -58,10 +58,10 @@ class HttpConnection final : private ObserveAsker {
   // After on_question().
   void take_turn() noexcept;
 
-  // Looks at the clock: closes when the peer has taken too long.
+  // Closes the connection, or refuses its request, if it has taken too long.
   void check_timeouts(std::int64_t now_ns) noexcept;
 
-  // Closes after the answer under way, at once where there is none.
+  // Closes after the answer under way, or at once if there is none.
   void stop() noexcept;
   void abort() noexcept;
 
@@ -69,10 +69,10 @@ class HttpConnection final : private ObserveAsker {
   enum class State : std::uint8_t {
     kFree,
     kReading,
-    kTurn,     // for its turn to be answered
-    kWaiting,  // for the observe endpoint
+    kTurn,     // the request waits for its turn
+    kWaiting,  // the request waits for the observe endpoint
     kWriting,
-    kLingering,  // all is sent; what still comes is thrown away until the peer closes
+    kLingering,  // all is sent; what still comes is discarded until the peer closes
     kClosed,     // operations under way are coming back
   };
 
@@ -94,7 +94,7 @@ class HttpConnection final : private ObserveAsker {
   ServerState& state_of_server_;
   Clock& clock_;
   std::deque<ObserveLink>& links_;  // one a model
-  ObserveLink* link_ = nullptr;     // the one whose answer is waited for
+  ObserveLink* link_ = nullptr;     // the one that the request was given to last
   HttpConnectionHost& host_;
   PeerSocket socket_;
   HttpConversation conversation_;
@@ -111,7 +111,7 @@ class HttpConnection final : private ObserveAsker {
   bool first_ = true;  // nothing has been answered yet
   State state_ = State::kFree;
   std::int64_t begun_ns_ = 0;
-  std::int64_t since_ns_ = 0;  // when what is being waited for began
+  std::int64_t since_ns_ = 0;  // when the current wait began
 };
 
 }  // namespace windhover

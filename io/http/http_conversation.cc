@@ -7,7 +7,7 @@
 
 #include <boost/asio/buffer.hpp>
 
-// Under sanitizers g++ 12 takes an empty boost::optional of the parser's for one that is read.
+// Under sanitizers g++ 12 believes that an empty boost::optional of the parser is read.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #include <boost/beast/http/parser.hpp>
@@ -35,7 +35,7 @@ HttpMethod method_of(http::verb verb) noexcept {
   return verb == http::verb::post ? HttpMethod::kPost : HttpMethod::kOther;
 }
 
-// A token stands in place of what is known of the peer, also one that nobody has.
+// A token replaces what is known of the peer, even a token that nobody has.
 Credential credential_of(std::string_view authorization, const Credential& peer) noexcept {
   constexpr std::string_view kScheme = "bearer ";
   const auto same = [](char given, char expected) {
@@ -51,7 +51,7 @@ HttpCounter counter_of(unsigned status) noexcept {
   return status < 500 ? HttpCounter::kAnswersClientError : HttpCounter::kAnswersServerError;
 }
 
-// Page and manual run their own files, ask their own server, and stand in no frame of another site.
+// Page and manual run only their own files, ask only their own server, and no site may frame them.
 constexpr const char* kPagePolicy =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "object-src 'none'";
@@ -72,7 +72,7 @@ void write_answer(const HttpAnswer& answer, unsigned version, bool keep, bool wi
     set(http::field::content_type, asset != nullptr ? asset->content_type : answer.content_type);
     set(http::field::content_length, std::to_string(body.size()));
   }
-  // A file of the page may be kept, and is asked for again by its ETag; an answer may not.
+  // Files of the page may be cached, and are revalidated by their ETag; answers may not.
   set(http::field::cache_control, asset != nullptr ? "no-cache" : "no-store");
   head.set("X-Content-Type-Options", "nosniff");
   if (asset != nullptr) {
@@ -157,7 +157,7 @@ HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input,
   turn.consumed =
       parser_->request.put(boost::asio::const_buffer(input.data(), input.size()), error);
   const bool broken = error && error != http::error::need_more;
-  bytes_ += broken ? input.size() : turn.consumed;  // of a broken request nothing more is read
+  bytes_ += broken ? input.size() : turn.consumed;  // behind a broken request nothing is read
   if (error == http::error::header_limit) {
     turn.end = refuse(http_error(431, "the head of the request is too large"), out);
   } else if (error == http::error::body_limit) {
@@ -170,14 +170,14 @@ HttpConversation::Turn HttpConversation::parse(std::span<const std::byte> input,
   return turn;
 }
 
-// A request whose body has not come yet is refused before it comes, and ends the connection.
+// Judges a request by its head. A refusal before the body has come ends the connection.
 void HttpConversation::admit(std::string& out, bool may_answer, Turn& turn) {
   const bool whole = is_whole();
   if (!admitted_) {
     const HttpRequest request = request_so_far();
     last_ = request.who;
     known_ = known_ || handler_.is_known(request.who);
-    // Answered at any time, and before others: no place to send a body to.
+    // Signs of life are answered at any time, before others, so a body would cost others.
     const bool body = !whole || !request.body.empty() || parser_->request.chunked();
     if (body && HttpHandler::is_sign_of_life(request)) {
       turn.end = refuse(http_error(413, "signs of life are asked for without a body"), out);

@@ -16,22 +16,22 @@ namespace windhover {
 
 class HttpConversation;
 
-// Who may have a place, as the server knows that sees all connections.
+// Answers who may have a place: the server does, which sees all connections.
 class HttpPlaces {
  public:
-  // Whether this one may be one of the identity's, which may have so many: another one of it that
-  // has nothing under way gives way.
+  // Whether this connection may be one of the identity's `most`. An idle one of the same identity
+  // is closed for it if need be.
   virtual bool has_place(const HttpConversation& as, const Credential& who,
                          std::uint64_t most) noexcept = 0;
-  // Whether an admin who has come when all is taken may stay.
+  // Whether an admin who has come when all places were taken may stay.
   virtual bool admins_is_free() noexcept = 0;
 
  protected:
   ~HttpPlaces() = default;
 };
 
-// One connection's half of HTTP/1.1, without the connection: bytes received in, answers out. Reads
-// with Beast's parser: heads of at most header_cap bytes, bodies of at most body_cap.
+// The server's half of HTTP/1.1 on one connection, without its socket: bytes in, answers out. It
+// reads with Beast's parser: heads of at most header_cap bytes, bodies of at most body_cap.
 class HttpConversation {
  public:
   // `places` null: there are no others.
@@ -42,57 +42,57 @@ class HttpConversation {
 
   enum class End : std::uint8_t {
     kNeedInput,  // the request is not whole; `out` may hold a "100 Continue"
-    kTurn,       // it is whole, and is answered in the next call that may; signs of life are now
-    kWaiting,    // the answer is the observe endpoint's to take_relay(): answer_later()
-    kAnswered,   // one request has been answered; what is left is the next
+    kTurn,       // it is whole and waits for a call that may answer; signs of life never do
+    kWaiting,    // give take_relay() to the observe endpoint, and its answer to answer_later()
+    kAnswered,   // one request has been answered; what is left belongs to the next
     kClose,      // `out` is the last answer: send it and close
   };
   struct Turn {
     End end = End::kNeedInput;
     std::size_t consumed = 0;
-    std::int64_t cost = 0;  // what the answer costs, in ns as QuestionCost has them
+    std::int64_t cost = 0;  // of the answer, in ns as QuestionCost counts them
   };
 
-  // A new peer, and what is known of who it is.
+  // Begins with a new peer; `peer` is what is known of it.
   void begin(const Credential& peer = {}, PlaceKind place = PlaceKind::kEverybodys) noexcept;
-  // An admin's becomes everybody's when it has shown that it is one.
+  // An admin's place becomes kEverybodys once the admin has shown its token.
   PlaceKind place() const noexcept { return place_; }
   // Where the peer is, see Credential::of_address().
   void come_from(const Credential& from) noexcept { from_ = from; }
   const Credential& from() const noexcept { return from_; }
 
-  // Reads from the beginning of `input` at most one request; of who is over its limits the head.
-  // `consumed` bytes are done with; what
-  // is left comes again with more behind it, so `input` has to be able to hold header_cap bytes.
-  // Appends to `out`. Throws nothing: without memory it closes.
+  // Reads at most one request from the beginning of `input`; if its sender is over its limits, only
+  // the head. `consumed` bytes are done with; the caller gives the rest again with more behind it,
+  // so `input` must be able to hold header_cap bytes. Appends to `out`. Throws nothing: without
+  // memory it closes.
   Turn handle(std::span<const std::byte> input, std::string& out, bool may_answer = true) noexcept;
 
-  // Gives this answer to a request that is whole, in place of its own; it is paid for as one.
+  // Gives this answer to a request that is whole, in place of its own, and charges for the request.
   End turn_away(const HttpAnswer& answer, std::string& out);
-  // The connection ends, with so many bytes that nobody has looked at: what has come of the request
-  // under way is paid for.
+  // The connection ends, with so many bytes unread. Charges for them and for the part of the
+  // request under way that has come.
   void end(std::size_t bytes) noexcept;
-  // Bytes that come after the last answer: who asked last pays for them.
+  // Charges the peer that asked last for bytes that came after the last answer.
   void throw_away(std::size_t bytes) noexcept;
 
   // After kWaiting.
   HttpRelay take_relay() noexcept { return std::move(relay_); }
   End answer_later(const HttpAnswer& answer, std::string& out);
 
-  // After the next answer the connection closes.
+  // The next answer will be the last.
   void stop() noexcept { stopping_ = true; }
 
   // How far the request under way has come.
   bool has_begun() const noexcept { return begun_; }
   bool has_head() const noexcept;
-  // Whether a request of it was of somebody with an identity, or nobody needs one.
+  // Whether a request on it came from a known identity, or none is needed.
   bool has_been_known() const noexcept { return known_; }
-  // Whose it is; of strangers, and where there are no identities, of kind kNone.
+  // The identity that it counts for; kNone for strangers, and where there are no identities.
   const Credential& identity() const noexcept { return identity_; }
 
  private:
   struct Parser;
-  // How a request is to be answered.
+  // How to write the answer to a request.
   struct Manner {
     unsigned version = 11;
     bool keep = false;
@@ -121,7 +121,7 @@ class HttpConversation {
   Credential identity_;
   std::size_t bytes_ = 0;  // of the request under way
   bool begun_ = false;
-  bool admitted_ = false;  // its head has come, and who asks is within its limits
+  bool admitted_ = false;  // its head has come, and its sender may ask and is within its limits
   bool known_ = false;
   bool stopping_ = false;
   Manner manner_;  // of the request that is being answered

@@ -9,7 +9,7 @@
 
 namespace windhover {
 
-// What happens at the HTTP listener.
+// What is counted at the HTTP endpoint.
 enum class HttpCounter : std::uint8_t {
   kConnectionsAccepted,
   kConnectionsRefused,  // max_connections are open
@@ -19,8 +19,8 @@ enum class HttpCounter : std::uint8_t {
   kAnswersOk,           // 2xx
   kAnswersClientError,  // 4xx
   kAnswersServerError,  // 5xx
-  kOverLimits,          // 429, of the 4xx: who asked was over its limits
-  kExceptions,          // no memory, as a rule; each closes its connection
+  kOverLimits,          // 429, among the 4xx: the sender was over its limits
+  kExceptions,          // usually no memory; each closes its connection
   kCount,
 };
 

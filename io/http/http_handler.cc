@@ -14,7 +14,7 @@ double seconds_since_1970() noexcept {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// If-None-Match names this version, weakly or not, or any there is.
+// Whether If-None-Match names this version, weakly or not, or any version.
 bool has_version(std::string_view if_none_match, std::string_view etag) noexcept {
   return if_none_match == "*" || if_none_match.find(etag) != std::string_view::npos;
 }
@@ -26,7 +26,7 @@ HttpAnswer wrong_method(std::string_view allow) {
   return answer;
 }
 
-// Elsewhere a model's name is passed over: else whoever asks for signs of life could find out which
+// Elsewhere a model's name is ignored, so that asking for signs of life does not tell which models
 // there are.
 bool is_of_a_model(HttpNeeds needs) noexcept {
   switch (needs) {
@@ -51,7 +51,7 @@ bool is_of_manual(std::string_view path) noexcept {
          (path.size() == kManualPath.size() || path[kManualPath.size()] == '/');
 }
 
-// The file is the same for everybody: a token is asked for by what the page calls.
+// Files are the same for everybody and need no token; the requests that the page makes do.
 HttpAnswer file(const PageAsset& asset, const HttpRequest& request) {
   if (request.method != HttpMethod::kGet) return wrong_method("GET, HEAD");
   HttpAnswer answer;
@@ -125,7 +125,7 @@ HttpAnswer HttpHandler::answer(const HttpRequest& asked) {
   return answer;
 }
 
-// Its links are relative, so its first page has to end in '/'.
+// The manual's links are relative, so the address of its first page must end in '/'.
 HttpAnswer HttpHandler::manual(const HttpRequest& request) const {
   if (manual_.empty()) {
     return http_error(404,
@@ -145,7 +145,7 @@ HttpAnswer HttpHandler::manual(const HttpRequest& request) const {
                           : http_error(404, "there is no such page of the manual");
 }
 
-// Who is not known does not learn which models there are.
+// A peer that is not known does not learn which models there are.
 HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
   if (route.needs != HttpNeeds::kNothing && !is_known(request.who)) {
     state_.counters.add(IoCounter::kNotPermitted);
@@ -207,7 +207,7 @@ bool HttpHandler::may(const HttpRequest& request, HttpNeeds needs) const noexcep
   return false;
 }
 
-// Without a name it is the first one, as in Hello.
+// Without a name it is the first model, as in Hello.
 bool HttpHandler::find_model(HttpRequest& request) const noexcept {
   const std::string_view name = query_value(request.query, "model");
   if (name.empty()) return true;

@@ -21,10 +21,10 @@ namespace windhover {
 
 class HttpHandler;
 
-// What is asked of who asks.
+// The role that a request needs.
 enum class HttpNeeds : std::uint8_t {
   kNothing,
-  kAnyRole,          // on the model that is asked
+  kAnyRole,          // on the model that is asked about
   kObserve,          // likewise
   kQuery,            // likewise
   kAdmin,            // likewise
@@ -33,7 +33,7 @@ enum class HttpNeeds : std::uint8_t {
   kAdminEverywhere,  // admin, on all models
 };
 
-// What is served where. A path that ends in '/' stands for all that begin so.
+// What is served where. A path that ends in '/' stands for all longer ones that begin with it.
 struct HttpRoute {
   HttpMethod method;
   std::string_view path;
@@ -43,7 +43,7 @@ struct HttpRoute {
 };
 std::span<const HttpRoute> http_routes() noexcept;
 
-// Answers requests; knows no sockets. The HTTP thread's, but for stop(). May throw bad_alloc.
+// Answers requests; knows no sockets. The HTTP thread's, except stop(). May throw bad_alloc.
 class HttpHandler {
  public:
   // REQUIRES: `memory` is bound to every model. All outlive it.
@@ -51,31 +51,31 @@ class HttpHandler {
 
   HttpAnswer answer(const HttpRequest& request);
 
-  // Whether it asks if the server is alive, or ready: everybody may at any time, and before others.
+  // Whether it asks if the server is alive, or ready. Everybody may, at any time and before others.
   static bool is_sign_of_life(const HttpRequest& request) noexcept;
-  // Whether it asks what may be asked on a place kept for the status.
+  // Whether it is what may be asked on a place kept for the status.
   static bool is_status(const HttpRequest& request) noexcept;
 
-  // Whether the sender of a request whose head has come is over its limits, and the answer then.
-  // Charges for the bytes that have come.
+  // Whether the sender of a request whose head has come is over its limits. If so, `refusal` is the
+  // answer, and the bytes that have come are charged.
   bool is_over_limits(const HttpRequest& request, HttpAnswer& refusal);
-  // It is none, or one that is not answered: it is paid for as one of these bytes.
+  // Charges for bytes that are no request, or one that is not answered, as for a request.
   void charge_broken(const HttpRequest& request);
-  // Bytes that nobody looks at.
+  // Charges for bytes that are discarded.
   void charge_thrown_away(const HttpRequest& request);
 
-  // Whether it has a role on any model.
+  // Whether the peer has a role on any model.
   bool is_known(const Credential& who) const noexcept;
-  // Whether it has one because it is known who it is.
+  // The same, where there is a file of identities.
   bool is_identity(const Credential& who) const noexcept;
   bool is_admin(const Credential& who) const noexcept;  // of one model at least
-  // How many connections it may have; 0: as many as there are.
+  // How many connections the identity may have; 0: no limit.
   std::uint64_t most_connections(const Credential& who) const noexcept;
   void count_place_refused() noexcept { state_.counters.add(IoCounter::kPlacesRefused); }
 
-  // Looks at the other threads' signs of life: several times in stall_timeout.
+  // Looks whether the other threads make progress. Called several times in stall_timeout.
   void look() noexcept;
-  // Any thread: the server is not ready any more.
+  // The server is stopping, so it is not ready any more. Any thread.
   void stop() noexcept { stopping_.store(true, std::memory_order_relaxed); }
 
   Counters<HttpCounter>& counters() noexcept { return counters_; }
@@ -90,9 +90,9 @@ class HttpHandler {
   HttpAnswer metrics(const HttpRequest& request);
   HttpAnswer health(const HttpRequest& request);
   HttpAnswer readiness(const HttpRequest& request);
-  // What keeps rows of senders out, model by model; empty: nothing does.
+  // What holds up senders, model by model; empty: nothing.
   std::string held_up(const Credential& who) const;
-  // "NAME", or without a role on it "a model".
+  // The model's name, or "a model" for a peer without a role on it.
   std::string name_for(const Credential& who, std::size_t model) const;
 
   const std::uint32_t connection_limit_;

@@ -14,7 +14,8 @@
 
 namespace windhover {
 
-// What HTTP needs from the block; nothing when it is off. Takes memory, writes nothing but itself.
+// The memory that HTTP needs from the block; none when it is off. Takes memory, writes nothing but
+// itself.
 struct HttpMemory {
   HttpMemory(Arena& arena, const HttpConfig& config, const Limits& limits,
              std::size_t model_count) noexcept {
@@ -35,7 +36,7 @@ struct HttpMemory {
   bool enabled() const noexcept { return conversations.has_value(); }
 
   std::span<std::byte> reply;                // room for the reply to one question
-  std::span<std::optional<Reader>> readers;  // one a place, for what is measured
+  std::span<std::optional<Reader>> readers;  // one a place, for metrics and readiness
   std::optional<ConversationMemory> conversations;
   std::optional<FairQueue> queue;  // the connections whose request has come whole
 };

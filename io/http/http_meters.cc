@@ -28,7 +28,7 @@ void HttpMeters::charge(const HttpRequest& request, bool question, std::int64_t 
   meter->handled(1, question ? 1 : 0, cost_ns, now_ns);
 }
 
-// A token that nobody has makes nobody another one.
+// A peer without a valid token is known by its address, whatever token it shows.
 ConnectionMeter* HttpMeters::meter_of(const HttpRequest& request, std::int64_t now_ns) {
   const bool known =
       access_ != nullptr && access_->has_file() && access_->anywhere(request.who).any();

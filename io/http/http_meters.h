@@ -12,26 +12,26 @@
 
 namespace windhover {
 
-// What each of those who ask over HTTP has asked, against its limits. A connection to HTTP may be
-// as short as a request, so that what a connection has to the other endpoints an identity has here,
-// however many connections it makes; who has none is known by where it asks from. Those that are
-// remembered are kMost at a time: the one that has asked nothing for longest is forgotten, and has
-// all its tokens again. The HTTP thread's.
+// Meters what each peer asks over HTTP against its limits. A connection to HTTP may be as short as
+// a request, so the limits of a connection to the other endpoints are those of an identity here,
+// however many connections it makes; a peer without an identity is known by its address. At most
+// kMost peers are remembered: the one that has been quiet for longest is forgotten, and has all its
+// tokens again. The HTTP thread's.
 class HttpMeters {
  public:
   static constexpr std::size_t kMost = 256;
 
-  // `access` null: nobody has an identity. `all`: what everybody has who has no limits of its own.
+  // `access` null: nobody has an identity. `all`: the limits of those who have none of their own.
   HttpMeters(const Access* access, const ConnectionLimits& all) : access_(access), all_(all) {}
 
-  // How long it is until who asks may ask again; 0: it may now. O(kMost + identities).
+  // How long until the sender may ask again; 0: now. O(kMost + identities).
   std::int64_t wait_ns(const HttpRequest& request, std::int64_t now_ns);
 
-  // Its bytes have come, and are not answered, or as what is no request. Who is over its limits
-  // already pays a second's worth for all of these at most, until one is answered again.
+  // Charges for bytes that are discarded, and if `broken` also for a request. A sender that is over
+  // its limits already pays at most a second's worth for all of these, until one is answered again.
   void refuse(const HttpRequest& request, bool broken, std::int64_t now_ns);
 
-  // It has been answered, and that has cost so much.
+  // Charges for a request that has been answered at this cost.
   void charge(const HttpRequest& request, bool question, std::int64_t cost_ns, std::int64_t now_ns);
 
  private:
@@ -40,7 +40,7 @@ class HttpMeters {
     ConnectionMeter meter;
     std::int64_t used_ns = 0;
   };
-  // Null: it has no limits.
+  // Null: the sender has no limits.
   ConnectionMeter* meter_of(const HttpRequest& request, std::int64_t now_ns);
 
   const Access* access_;

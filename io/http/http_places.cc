@@ -1,4 +1,4 @@
-// Which connections HTTP has, and which of them is answered next.
+// Who has a place among the connections of HTTP.
 #include <algorithm>
 #include <cstdint>
 #include <ranges>
@@ -28,8 +28,8 @@ void refuse(Stream& socket, const ServerState& state) noexcept {
 
 }  // namespace
 
-// While all connections are taken those that nobody is known at, or that are idle, give way to who
-// comes.
+// While all places are taken, connections without a known identity, and idle ones, give way to
+// newcomers.
 bool HttpServer::on_connection(Stream& socket) noexcept {
   auto all = std::views::take(connections_, config_.max_connections);
   auto free = std::ranges::find_if(all, &Occupant::is_free, &HttpConnection::occupant);
@@ -60,7 +60,7 @@ void HttpServer::begin(HttpConnection& connection, Stream& socket, PlaceKind pla
   connection.begin(std::move(socket), place);
 }
 
-// Like Endpoint::make_room(); connections that have nothing under way give way too.
+// Like EndpointPlaces::make_room(); idle connections give way too.
 bool HttpServer::make_room() noexcept {
   using GivesWay = HttpConnection::GivesWay;
   HttpConnection* victim = nullptr;
@@ -82,8 +82,8 @@ bool HttpServer::make_room() noexcept {
   return true;
 }
 
-// Connections are cheap to have over HTTP, and many are left open for later: one of these goes
-// rather than one that is asked on.
+// Clients leave many HTTP connections open for later use: an idle one is closed rather than a new
+// request refused.
 bool HttpServer::has_place(const HttpConversation& as, const Credential& who,
                            std::uint64_t most) noexcept {
   std::uint64_t others = 0;
@@ -102,7 +102,7 @@ bool HttpServer::has_place(const HttpConversation& as, const Credential& who,
   return true;
 }
 
-// Whether an admin's place is free, or can be made so.
+// Whether the admin's place is free, or can be freed by closing an idle connection.
 bool HttpServer::admins_is_free() noexcept {
   for (HttpConnection& connection : connections_ | std::views::drop(config_.max_connections)) {
     const Occupant who = connection.occupant();

@@ -1,4 +1,4 @@
-// What is served where, and who may ask for it.
+// What is served where, and which role it needs.
 #include <array>
 #include <string_view>
 

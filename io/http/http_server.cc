@@ -97,7 +97,7 @@ Result<bool> HttpServer::open() {
   return true;
 }
 
-// Asio allocates for each timer and descriptor it meets first.
+// Asio allocates when it first meets a timer or a descriptor.
 void HttpServer::warm_up() {
   {
     std::array<Stream, 2> sockets = {Stream(io_), Stream(io_)};
@@ -125,7 +125,7 @@ void HttpServer::run() noexcept {
       return;
     } catch (const std::exception&) {
       handler_.counters().add(HttpCounter::kExceptions);
-      close_links();  // one may have been what threw, half-way through
+      close_links();  // one of them may have thrown half-way through its work
     }
   }
 }
@@ -141,7 +141,7 @@ void HttpServer::change(const PlaceChange& entry) noexcept {
       entry, [this] { waker_.wake(); }, [this](const PlaceChange& given) { change_here(given); });
 }
 
-// Who waits for an answer about a model that goes is told that none comes.
+// Requests that wait for an answer about a model that goes are told that none comes.
 void HttpServer::change_here(const PlaceChange& entry) noexcept {
   ObserveLink& link = links_[entry.place];
   link.close();

@@ -21,30 +21,31 @@
 
 namespace windhover {
 
-// The HTTP endpoint: an io_context, the places it listens at, its connections. Everything but the
-// constructor, open(), stop_soon() and finish() happens on the thread inside run().
+// The HTTP endpoint: an io_context, its listeners and its connections, which work on the thread
+// inside run() alone. point_to() and open() come before run(); the other functions are for any
+// other thread.
 class HttpServer final : private ConnectionSink, private HttpConnectionHost {
  public:
-  // REQUIRES: config.enabled(). Allocates all connections. All outlive it.
+  // Allocates all connections. The arguments outlive it. REQUIRES: config.enabled().
   HttpServer(const HttpConfig& config, HttpMemory& memory, ServerState& state);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Where the observe endpoint listens, with the port that it got. Before open().
+  // Says where the observe endpoint listens, with the port that it got. Before open().
   void point_to(const ListenConfig& observe);
 
-  // Listens, and has Asio allocate what it needs as long as nobody asks anything. The sentence of
-  // an error names address or path and lives as long as this.
+  // Listens, and has Asio allocate what it needs while there are no requests. The sentence of an
+  // error names address or path and lives as long as this.
   Result<bool> open();
 
-  // Serves until finish(). What is thrown closes a connection at most.
+  // Serves until finish(). An exception closes connections at most.
   void run() noexcept;
 
   // Any thread, also a signal handler: from now on /readyz says that the server is stopping.
   void stop_soon() noexcept { handler_.stop(); }
   // Any thread, also a signal handler: answers under way are sent, and run() returns, at the latest
-  // after half a second or drain_timeout.
+  // after half a second or drain_timeout, whichever is shorter.
   void finish() noexcept;
 
   // As Endpoint::change(), wait_for_run().
@@ -93,10 +94,10 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   Alarm sweep_;
   Alarm deadline_;
   std::deque<ObserveLink> links_;           // one a place
-  std::deque<HttpConnection> connections_;  // the last ones are the operator's
+  std::deque<HttpConnection> connections_;  // the last kOperatorSessions are for operators
   HttpTurns<std::deque<HttpConnection>> turns_;
   std::optional<OperatorPlace<LastConnections>> operator_place_;
-  std::vector<std::uint64_t> addresses_;  // room for those of strangers
+  std::vector<std::uint64_t> addresses_;  // room for the addresses of strangers
   std::uint32_t open_ = 0;
   bool ending_ = false;
   std::atomic<bool> finish_requested_{false};

@@ -1,4 +1,5 @@
-// Signs of life: whether it serves, whether its answers hold all rows, what holds senders up.
+// Signs of life: whether the server serves, whether its answers have all rows, what holds up
+// senders.
 #include <string>
 
 #include "windhover/io/access/access.h"
@@ -16,7 +17,7 @@ HttpAnswer fine(std::string_view status, std::string_view but = "") {
 
 }  // namespace
 
-// An endpoint's sweep comes at least once a second, and says when it was.
+// An endpoint's beat_ns changes with its sweep, at least once a second.
 void HttpHandler::look() noexcept {
   const auto beat_of = [this](EndpointKind kind) {
     return static_cast<std::uint64_t>(state_.of(kind).beat_ns.load(std::memory_order_relaxed));
@@ -34,7 +35,7 @@ void HttpHandler::look() noexcept {
 
 HttpAnswer HttpHandler::health(const HttpRequest&) {
   look();
-  // While it stops the endpoints' threads end, which is no fault of theirs.
+  // While the server stops the endpoints' threads end, which is no fault.
   if (stopping_.load(std::memory_order_relaxed)) return fine("stopping");
   std::string still;
   for (std::size_t i = 0; i < Watchdog::kParts; ++i) {
@@ -69,8 +70,9 @@ std::string HttpHandler::held_up(const Credential& who) const {
   return text;
 }
 
-// There always is a snapshot: at first the prior's. A log that does not go on holds up senders
-// alone: questions are answered as before, so it is said, and the server is not taken out of use.
+// There always is a snapshot, at first the prior's. A log that does not go on holds up only
+// senders, and questions are answered as before: the server is then ready, and says what holds them
+// up.
 HttpAnswer HttpHandler::readiness(const HttpRequest& request) {
   if (stopping_.load(std::memory_order_relaxed)) {
     return http_error(503, "the server is stopping");

@@ -11,17 +11,17 @@
 
 namespace windhover {
 
-// Which request over HTTP is answered next: who has had little goes before who has had much, and
-// between two answers the sockets are looked at. Invariant: while a request waits, the next turn is
-// on its way. Whether one is on its way is its own; the queue is nobody else's. The HTTP thread's.
+// Which request over HTTP is answered next: connections that have had little go before those that
+// have had much, and the sockets are looked at between two answers. It alone uses the queue.
+// Invariant: while a request waits, the next turn is on its way. The HTTP thread's.
 //
-// Connections: a range of what has take_turn(), in places that it keeps.
+// Connections: a range of what has take_turn(), whose elements do not move.
 template <std::ranges::random_access_range Connections>
 class HttpTurns {
  public:
   using Connection = std::ranges::range_value_t<Connections>;
 
-  // `connections`: what the queue numbers, from the first on.
+  // The queue's numbers are the indices of `connections`.
   HttpTurns(IoContext& io, FairQueue& queue, Connections& connections,
             Counters<IoCounter>& counters) noexcept
       : io_(io), queue_(queue), connections_(connections) {
@@ -29,18 +29,19 @@ class HttpTurns {
     queue_.reset();
   }
 
-  // A new connection, which has had nothing yet.
+  // Begins with a new connection, which has had no turn yet.
   void begin(const Connection& connection) noexcept { queue_.begin(number_of(connection)); }
-  // A request of it waits; take_turn() comes. REQUIRES: none of it waits already.
+  // A request of the connection waits: take_turn() is called when it is its turn. REQUIRES: it does
+  // not wait already.
   void wait(const Connection& connection) noexcept {
     queue_.wait(number_of(connection), FairQueue::Line::kAny);
     schedule_next();
   }
-  // An answer has cost so much.
+  // An answer has cost `cost`.
   void charge(const Connection& connection, std::int64_t cost) noexcept {
     queue_.charge(number_of(connection), cost);
   }
-  // It waits no more; nothing if it does not.
+  // The connection waits no more; no effect if it does not wait.
   void leave(const Connection& connection) noexcept { queue_.leave(number_of(connection)); }
 
  private:

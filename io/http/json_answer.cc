@@ -19,7 +19,7 @@ std::string json_text_of(const google::protobuf::Message& message) {
   options.always_print_primitive_fields = true;
   options.preserve_proto_field_names = true;
   std::string text;
-  // What the codec wrote is a message that the printer knows.
+  // The printer knows every message that the codec writes.
   return json::MessageToJsonString(message, &text, options).ok() ? text + "\n" : "{}\n";
 }
 
@@ -32,7 +32,7 @@ unsigned status_of(v1::Reason reason) noexcept {
     case v1::REASON_UNSUPPORTED:
       return 501;
     case v1::REASON_UNAVAILABLE:   // the snapshot that was paged through is gone
-    case v1::REASON_SEQUENCE_GAP:  // the producer stands elsewhere
+    case v1::REASON_SEQUENCE_GAP:  // another sequence number is expected
     case v1::REASON_UNKNOWN_PRODUCER:
     case v1::REASON_PRODUCER_BUSY:
       return 409;
@@ -45,7 +45,7 @@ unsigned status_of(v1::Reason reason) noexcept {
   }
 }
 
-// The two lists of an acknowledgement that are of JSON alone, empty where all rows were taken.
+// The two lists that only the JSON of an acknowledgement has; empty where no row was refused.
 std::string refused_text(const v1::ObserveAck& ack, const v1::Request& request,
                          const ServedModel* model) {
   std::string fields;
@@ -73,7 +73,7 @@ JsonFault refused_fault(v1::Reason reason, const v1::Request& request, const Ser
   }
 }
 
-// `model`: null where nothing is known of the request.
+// `model`: null where the request is not known.
 HttpAnswer answer_of(std::span<const std::byte> frame, const v1::Request& request,
                      const ServedModel* model) {
   const FrameScan scan = scan_frame(frame, UINT32_MAX);

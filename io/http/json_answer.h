@@ -14,13 +14,13 @@
 
 namespace windhover {
 
-// The body of a response, with its length prefix, as an answer.
+// The answer for a response, which is given as a frame with its length prefix.
 HttpAnswer json_answer_of(std::span<const std::byte> frame);
-// The same; where something of the request is refused it says which field, and why. An
-// acknowledgement of rows then has refused_field and refused_error beside refused_row.
+// The same; a refusal says which field of the request is wrong, and how. An acknowledgement of rows
+// has refused_field and refused_error beside refused_row.
 HttpAnswer json_answer_of(std::span<const std::byte> frame, const v1::Request& request,
                           const ServedModel& model);
-// A refusal with its number, what a person should read, and the field, if it is known.
+// A refusal with its number, a sentence for people, and the field, if it is known.
 HttpAnswer json_refusal(v1::Reason reason, std::uint64_t number, std::string_view sentence,
                         std::string_view field = {});
 // The request as a frame, with its length prefix.

@@ -24,7 +24,7 @@ bool says_json(std::string_view content_type) noexcept {
   return content_type.empty() || content_type.front() == ';' || content_type.front() == ' ';
 }
 
-// Nothing leaves it as it is; false: it is no such number.
+// Empty text leaves `number` as it is. False: the text is no such number.
 template <class Number>
 bool read_number(std::string_view text, Number& number) noexcept {
   if (text.empty()) return true;
@@ -81,7 +81,7 @@ HttpAnswer JsonApi::predict(const HttpRequest& request) {
   if (!read(request, *question.mutable_predict(), answer)) return answer;
   const ModelLimits& limits = memory_.conversations->models[request.model].model->limits;
   if (question.predict().keys_size() > 0) {
-    // What is asked with keys becomes rows.
+    // Rows asked about with keys are learned from later.
     const bool observes = state_.access == nullptr ||
                           state_.access->on_model(request.who, request.model).has(Role::kObserve);
     if (!observes) {
@@ -177,7 +177,7 @@ HttpAnswer JsonApi::producer(const HttpRequest& request) {
   return relay(question, request);
 }
 
-// A page of another site can send text to this port, and cannot call it JSON.
+// JSON must be declared: a page of another site can send text to this port, but not as JSON.
 bool JsonApi::read(const HttpRequest& request, google::protobuf::Message& body,
                    HttpAnswer& answer) {
   if (!says_json(request.content_type)) {
@@ -232,7 +232,7 @@ HttpAnswer JsonApi::ask(const v1::Request& question, const HttpRequest& request)
   return answer;
 }
 
-// What would end the connection to the observe endpoint, which others share, is refused here.
+// Refuses here what would end the connection to the observe endpoint, which all requests share.
 HttpAnswer JsonApi::relay(v1::Request& question, const HttpRequest& request) {
   question.set_id(1);
   RequestView view;

@@ -15,12 +15,12 @@
 
 namespace windhover {
 
-inline constexpr std::string_view kProducerPath = "/v1/producers/";  // and its number
+inline constexpr std::string_view kProducerPath = "/v1/producers/";  // followed by its number
 
-// The questions of windhover.proto in Protobuf's JSON mapping, with the names of the proto and
-// every number written. A question goes through the same reader, handler and writer as on a socket,
-// so that both refuse the same and answer the same. Allocates, and runs generated parsers: the
-// bytes it reads are bounded by HttpConfig::body_cap. The HTTP thread's.
+// The requests of windhover.proto in Protobuf's JSON mapping, with the names of the proto; answers
+// have every number, zeros too. A question goes through the same reader, handler and writer as on a
+// socket, so that both refuse and answer alike. Allocates, and runs generated parsers: the bytes
+// that it reads are bounded by HttpConfig::body_cap. The HTTP thread's.
 class JsonApi {
  public:
   JsonApi(HttpMemory& memory, ServerState& state) noexcept;
@@ -36,13 +36,13 @@ class JsonApi {
   HttpAnswer events(const HttpRequest& request);
   HttpAnswer schema(const HttpRequest& request);
   HttpAnswer checkpoint(const HttpRequest& request);
-  // For the observe endpoint: HttpAnswer::relay, unless something is wrong already.
+  // For the observe endpoint: the answer has a relay, unless it is a refusal.
   HttpAnswer observe(const HttpRequest& request);
   HttpAnswer outcome(const HttpRequest& request);
   HttpAnswer producer(const HttpRequest& request);
 
  private:
-  // False, and why in `answer`: the body is not that message, or the question is none.
+  // False, and `answer` says why: the body is not that message, or the question is malformed.
   bool read(const HttpRequest& request, google::protobuf::Message& body, HttpAnswer& answer);
   bool check(const HttpRequest& request, const v1::Request& question, const std::string& bytes,
              RequestView& view, HttpAnswer& answer);
@@ -51,7 +51,7 @@ class JsonApi {
 
   HttpMemory& memory_;
   ServerState& state_;
-  Conversation conversation_;  // for Hello, which belongs to it
+  Conversation conversation_;  // answers Hello
 };
 
 }  // namespace windhover

@@ -1,4 +1,4 @@
-// Arrays of a request that are not of one number of rows.
+// Finds arrays of a request that contradict its number of rows.
 #include <cstdint>
 #include <optional>
 #include <string>

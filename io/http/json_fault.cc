@@ -31,7 +31,7 @@ std::string where(std::size_t row, const std::string& what) {
   return "row " + std::to_string(row) + ", " + what;
 }
 
-// The most unusable of some numbers: what is not finite, otherwise the largest.
+// Finds the worst of some numbers: one that is not finite, otherwise the largest.
 class Worst {
  public:
   void look_at(double x, const std::string& field, const std::string& place) {
@@ -61,7 +61,7 @@ void look_at_features(const Rows& rows, std::size_t row, const ServedModel& mode
   }
 }
 
-// The first value of a row's that is refused for its index.
+// The first value of a row that is refused for its index.
 template <class Rows>
 std::optional<JsonFault> index_fault(const Rows& rows, std::size_t row, v1::Reason reason,
                                      const ServedModel& model) {
@@ -89,7 +89,7 @@ std::optional<JsonFault> length_fault(const Rows& rows, std::size_t row, const S
                    pointer("row_ends", row)};
 }
 
-// What is wrong with the columns that a sparse row names.
+// What is wrong with the indices of a sparse row.
 template <class Rows>
 std::optional<JsonFault> value_fault(const Rows& rows, std::size_t row, v1::Reason reason,
                                      const ServedModel& model) {
@@ -99,7 +99,7 @@ std::optional<JsonFault> value_fault(const Rows& rows, std::size_t row, v1::Reas
   return of_index ? index_fault(rows, row, reason, model) : std::nullopt;
 }
 
-// A column of one number a row.
+// A fault in an array of one number a row.
 template <class Column>
 JsonFault of_column(const Column& column, const char* name, std::size_t row, v1::Reason reason) {
   if (static_cast<int>(row) >= column.size()) return {words_of(reason), ""};
@@ -114,7 +114,7 @@ JsonFault of_field(const char* name, v1::Reason reason) {
 
 bool is_probability(double p) { return p > 0 && p < 1; }
 
-// What the reader of a question calls an argument that is not valid.
+// Which argument of the question is not valid.
 JsonFault invalid_argument(const v1::Predict& q) {
   if (q.rows() == 0) return {"rows is 0: a question has at least one", "/rows"};
   for (int i = 0; i < q.quantile_probabilities_size(); ++i) {
@@ -181,7 +181,7 @@ JsonFault outcome_fault(const v1::Predict& q, const ServedModel& model) {
   return {words_of(v1::REASON_TARGET_OUT_OF_DOMAIN), "/outcomes"};
 }
 
-// The first element of which `good` is not true.
+// The first element for which `good` is false.
 template <class Column, class Good>
 JsonFault first_fault(const Column& column, const char* name, v1::Reason reason, Good good) {
   for (int i = 0; i < column.size(); ++i) {
@@ -190,8 +190,8 @@ JsonFault first_fault(const Column& column, const char* name, v1::Reason reason,
   return of_field(name, reason);
 }
 
-// The largest value of the column, or one that is NaN: whatever the limit is, it is the one over
-// it.
+// The largest value of the column, or the first that is NaN: it is over the limit, whatever that
+// is.
 template <class Column>
 JsonFault worst_of(const Column& column, const char* name, v1::Reason reason) {
   std::size_t worst = 0;

@@ -6,9 +6,8 @@
 
 namespace windhover {
 
-// The numbers of the rows of an Observe or a Predict, whichever of the two arrays has them, as laid
-// out there: REQUIRES that its arrays do not contradict each other, for all but name(), count() and
-// sparse().
+// The features of the rows of an Observe or a Predict, from whichever of the two arrays has them.
+// REQUIRES, except for name(), count() and sparse(): its arrays do not contradict each other.
 template <class Rows>
 struct Features {
   explicit Features(const Rows& rows) : of(rows) {}

@@ -12,7 +12,7 @@ LatencyMetrics latency_metrics(const Histogram& histogram) {
     const double seconds = static_cast<double>(most) * 1e-9;
     metrics.count += here;
     metrics.sum_seconds += seconds * static_cast<double>(here);
-    // `most` is 2^k - 1 at most where it belongs to the bound 2^k.
+    // A bucket belongs to the bound 2^k if `most` is at most 2^k - 1.
     const auto bound = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most)));
     const auto first = static_cast<std::size_t>(std::max(0, bound - LatencyMetrics::kLowestBound));
     for (std::size_t i = first; i < LatencyMetrics::kBounds; ++i) metrics.at_most[i] += here;

@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// Durations, in two ways. At or below bounds that are powers of two in nanoseconds, where
-// Histogram's own buckets end: no duration is counted in a wrong one. And in the buckets of a
-// native histogram of Prometheus, eight to each power of two of a second: there each counts as the
-// largest that Histogram takes for the same, up to 1/32 more than it was.
+// Durations, counted in two ways. At or below bounds that are powers of two in nanoseconds, where
+// buckets of Histogram end, so that these counts are exact. And in the buckets of a native
+// histogram of Prometheus, eight to each power of two of a second: there a duration counts as the
+// upper end of its bucket in Histogram, which is up to 1/32 more than it was.
 struct LatencyMetrics {
   static constexpr int kLowestBound = 10;  // 2^10 ns, about a microsecond
   static constexpr std::size_t kBounds = 25;
@@ -22,14 +22,14 @@ struct LatencyMetrics {
   }
   std::array<std::uint64_t, kBounds> at_most{};
   std::uint64_t count = 0;
-  double sum_seconds = 0;  // from the buckets: up to 1/32 more than the true one
+  double sum_seconds = 0;  // from the buckets: up to 1/32 more than the true sum
 
   static constexpr int kSchema = 3;
   struct NativeBucket {
     int index = 0;  // it ends with 2^(index / 2^kSchema) s
     std::uint64_t count = 0;
   };
-  std::vector<NativeBucket> native;  // those that hold any, in order
+  std::vector<NativeBucket> native;  // those that are not empty, in order
 };
 
 // Allocates.

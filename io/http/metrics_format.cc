@@ -1,4 +1,4 @@
-// Which format an answer of /metrics has.
+// Chooses the format of an answer of /metrics.
 #include "windhover/io/http/metrics_writer.h"
 
 namespace windhover {
@@ -10,7 +10,7 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-// Up to the separator, which goes too.
+// Takes the text up to the separator, and drops the separator.
 std::string_view take_until(std::string_view& text, char separator) noexcept {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -18,7 +18,7 @@ std::string_view take_until(std::string_view& text, char separator) noexcept {
   return trimmed(part);
 }
 
-// Whether "q=0.5" and its like leave any weight.
+// Whether a weight such as "q=0.5" is not 0.
 bool has_weight(std::string_view parameters) noexcept {
   while (!parameters.empty()) {
     const std::string_view one = take_until(parameters, ';');
@@ -27,8 +27,8 @@ bool has_weight(std::string_view parameters) noexcept {
   return true;
 }
 
-// Whether the parameters name the Protobuf that is written here: these messages, each with its
-// length in front.
+// Whether the parameters name the Protobuf that is written here: MetricFamily messages, each with
+// its length in front.
 bool is_what_we_say(std::string_view parameters) noexcept {
   bool messages = false;
   bool delimited = false;

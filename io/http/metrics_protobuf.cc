@@ -10,7 +10,7 @@
 namespace windhover {
 namespace {
 
-// No duration is 0. What says that a histogram without samples is native is that this is not 0.
+// No duration is 0. A threshold other than 0 marks a histogram without samples as native.
 constexpr double kZeroThreshold = 0x1p-128;
 
 void add_native(const LatencyMetrics& latency, exposition::Histogram& out) {

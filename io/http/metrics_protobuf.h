@@ -10,8 +10,8 @@
 
 namespace windhover {
 
-// Delimited messages (exposition.proto). Histograms are native, with the classic buckets beside,
-// for who keeps those.
+// Delimited messages (exposition.proto). Histograms are native, and have the classic buckets too,
+// for those who keep these.
 class MetricsProtobuf final : public MetricsWriter {
  public:
   void family(MetricType type, std::string_view name, std::string_view help) override;

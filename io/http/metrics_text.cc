@@ -18,7 +18,7 @@ std::string number_text(Number value) {
   return std::string(digits.data(), end);
 }
 
-// What may not stand in a label's value, or in a help text, as it is.
+// Escapes what a label's value or a help text may not contain.
 void append_escaped(std::string& text, std::string_view value) {
   for (const char c : value) {
     if (c == '\\' || c == '"') text += '\\';
@@ -53,7 +53,8 @@ void MetricsText::family(MetricType type, std::string_view name, std::string_vie
   head_written_ = false;
 }
 
-// OpenMetrics names the family, Prometheus its samples.
+// The head has the name of the family in OpenMetrics, and that of its samples in Prometheus'
+// format.
 void MetricsText::head() {
   if (std::exchange(head_written_, true)) return;
   std::string name(name_);

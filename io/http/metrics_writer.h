@@ -1,4 +1,4 @@
-// How numbers are told to Prometheus: family by family, in one of its formats.
+// Writes numbers for Prometheus, family by family, in one of its formats.
 #ifndef WINDHOVER_IO_HTTP_METRICS_WRITER_H_
 #define WINDHOVER_IO_HTTP_METRICS_WRITER_H_
 
@@ -13,16 +13,16 @@ namespace windhover {
 
 enum class MetricsFormat : std::uint8_t { kPrometheus, kOpenMetrics, kProtobuf };
 
-// As in Content-Type.
+// The value of Content-Type.
 std::string_view content_type_of(MetricsFormat format) noexcept;
-// The format to answer with, of those that the Accept header names with a weight that is not 0: the
-// first of Protobuf, which alone has native histograms, OpenMetrics, and the text of Prometheus,
-// which is also given where the header names none. Prometheus names Protobuf where it is to keep
-// native histograms.
+// The format to answer with, among those that the Accept header names with a weight other than 0:
+// Protobuf, which alone has native histograms, else OpenMetrics, else the text of Prometheus, also
+// if the header names none of them. Prometheus names Protobuf where it is to keep native
+// histograms.
 MetricsFormat format_for(std::string_view accept) noexcept;
 
 enum class MetricType : std::uint8_t { kGauge, kCounter, kHistogram, kInfo };
-// What the names of its samples end with.
+// The suffix of its samples' names.
 std::string_view suffix_of(MetricType type) noexcept;
 
 struct MetricLabel {
@@ -31,8 +31,7 @@ struct MetricLabel {
 };
 using MetricLabels = std::initializer_list<MetricLabel>;
 
-// A family of which no sample is known is left out, head and all: a number that is NaN is not
-// known.
+// A number that is NaN is not known and left out, and so is a family without known samples.
 class MetricsWriter {
  public:
   virtual ~MetricsWriter() = default;
@@ -41,12 +40,12 @@ class MetricsWriter {
   // outlive the family.
   virtual void family(MetricType type, std::string_view name, std::string_view help) = 0;
 
-  // Samples of the family begun last.
+  // Add samples to the family begun last.
   virtual void sample(MetricLabels labels, double value) = 0;
   virtual void sample(MetricLabels labels, std::uint64_t value) = 0;
   virtual void histogram(MetricLabels labels, const LatencyMetrics& latency) = 0;
 
-  // All of it; nothing may follow.
+  // Returns all that was written; nothing may follow.
   virtual std::string finish() = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double from_count(std::uint64_t count) noexcept { return static_cast<double>(count); }
-// A value that is known only where a folder is kept, or where there is a log in it.
+// A value that is known only where a folder is kept, or only where there is a log.
 double kept(const ModelMetrics& m, double value) noexcept {
   return m.durable.keeps_folder ? value : kUnknown;
 }

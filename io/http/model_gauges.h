@@ -1,4 +1,4 @@
-// The numbers that /metrics shows of each model, beside its counters.
+// The numbers that /metrics shows for each model, beside its counters.
 #ifndef WINDHOVER_IO_HTTP_MODEL_GAUGES_H_
 #define WINDHOVER_IO_HTTP_MODEL_GAUGES_H_
 
@@ -9,7 +9,7 @@
 
 namespace windhover {
 
-// One number a model; NaN where it has none.
+// A number of each model; NaN where it has none.
 struct ModelGauge {
   const char* name;
   const char* help;
@@ -17,7 +17,7 @@ struct ModelGauge {
   MetricType type = MetricType::kGauge;
 };
 
-// One number a model and memory of its scores; likewise.
+// A number of each model and each memory of its scores; likewise.
 struct ScoreGauge {
   const char* name;
   const char* help;

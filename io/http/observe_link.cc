@@ -38,7 +38,7 @@ bool ObserveLink::forget(ObserveAsker& asker) noexcept {
   const auto found = std::ranges::find(waiting_, &asker, &Waiting::asker);
   if (found == waiting_.end()) return false;
   found->asker = nullptr;
-  // Its answer still comes, and must not be taken for that of the next.
+  // Its answer will still come, and must not be taken for the next one's.
   if (sent_ && found == waiting_.begin()) return true;
   waiting_.erase(found);
   return false;
@@ -133,7 +133,7 @@ void ObserveLink::on_response(const v1::Response& response, std::span<const std:
   go_on();
 }
 
-// What is refused is looked for in the request, which still lies where it was written from.
+// A refusal is explained by the request, which out_ still holds.
 HttpAnswer ObserveLink::answer_of(const v1::Response& response,
                                   std::span<const std::byte> frame) const {
   v1::Request request;
@@ -153,7 +153,7 @@ void ObserveLink::tell_first(const HttpAnswer& answer) {
   if (asker != nullptr) asker->on_answer(answer);
 }
 
-// What has been sent may have been taken, what has not has not.
+// A request that has been sent may have been taken; others have not.
 void ObserveLink::fail(const char* sentence) noexcept {
   ++life_;
   state_ = State::kDown;

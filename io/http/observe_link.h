@@ -17,36 +17,36 @@
 
 namespace windhover {
 
-// Who asked the observe endpoint for something, and is told once.
+// Asks the observe endpoint for something, and gets one answer or failure.
 class ObserveAsker {
  public:
   virtual void on_answer(const HttpAnswer& answer) noexcept = 0;
-  // No answer comes: 503, the request has not been handed over; 504, it may have been.
+  // No answer will come. 503: the request has not been handed over; 504: it may have been.
   virtual void on_failure(unsigned status, const char* sentence) noexcept = 0;
 
  protected:
   ~ObserveAsker() = default;
 };
 
-// Hands requests about one model to the observe endpoint over a connection of its own, as any
-// client does, because the observe thread alone takes rows. It connects when it is first asked, and
-// again when the connection has ended. One request at a time is on its way, so that each
-// acknowledgement is of one. Answers never come from inside send(). The HTTP thread's; allocates.
+// Hands requests about one model to the observe endpoint over a connection of its own, like any
+// client, because the observe thread alone takes rows. It connects with the first request, and
+// again after the connection has ended. One request at a time is on its way, so that each
+// acknowledgement covers one request. send() never calls the asker. The HTTP thread's; allocates.
 class ObserveLink {
  public:
-  // `model`: null where there is none now, `token`: what the endpoint knows the server's own parts
-  // by; both outlive this, or the model until it speaks of another one.
+  // `model`: null where there is none now; it lives until another speak_of(). `token`: the token of
+  // the server's own parts; outlives this.
   ObserveLink(IoContext& io, ServedModel* model, std::string_view token)
       : socket_(io), model_(model), token_(token) {}
 
-  // Before use: where the observe endpoint listens, with the port that it got.
+  // Before use: says where the observe endpoint listens, with the port that it got.
   void point_to(const ListenConfig& observe);
 
-  // `relay`: a Request with its length prefix, and whose it is. `asker` outlives its answer or
+  // `relay`: a Request with its length prefix, and its owner. `asker` lives until its answer or
   // forget(). REQUIRES: there is a model.
   void send(HttpRelay relay, ObserveAsker& asker);
 
-  // The asker is told nothing any more. Whether its request may have reached the endpoint.
+  // The asker is not called any more. Returns whether its request may have reached the endpoint.
   bool forget(ObserveAsker& asker) noexcept;
 
   // What holds up the model's senders; kOk: nothing, or there is no model.
@@ -54,9 +54,9 @@ class ObserveLink {
     return model_ != nullptr ? model_->log.obstacle() : Status::kOk;
   }
 
-  // Ends the connection, if there is one; who waits is told.
+  // Ends the connection, if there is one; requests that wait fail.
   void close() noexcept;
-  // Speaks of this model from the next connection on. REQUIRES: close().
+  // The next connection is about this model. REQUIRES: close() was called.
   void speak_of(ServedModel* model) noexcept { model_ = model; }
 
  private:
@@ -84,9 +84,9 @@ class ObserveLink {
   std::uint64_t life_ = 0;  // number of the connection: handlers of an older one do nothing
   std::vector<Waiting> waiting_;
   bool greeted_ = false;
-  bool sent_ = false;  // the first of those who wait
+  bool sent_ = false;  // the first that waits has been sent
   bool writing_ = false;
-  std::string out_;  // what was written last
+  std::string out_;  // the bytes that were written last
   std::string in_;
   std::array<char, 1024> some_;
 };

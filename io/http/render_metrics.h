@@ -8,8 +8,8 @@
 
 namespace windhover {
 
-// The answer of /metrics. What is not known (NaN) is left out, infinity is written; a state or a
-// reason is one gauge for each that there is, 0 or 1.
+// The body of /metrics. Numbers that are not known (NaN) are left out, infinity is written; states
+// and reasons are gauges of 0 or 1, one for each value.
 std::string render_metrics(const ServerMetrics& metrics, MetricsFormat format);
 
 }  // namespace windhover

@@ -47,7 +47,7 @@ ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
   ModelMetrics metrics;
   const ServedModel& model = *memory.conversations->models[index].model;
   Engine& engine = *model.engine;
-  // The answer before the head: the lag is then never negative.
+  // The answer is read before the head, so that the lag is never negative.
   (void)memory.readers[index]->provenance(metrics.provenance);
   metrics.name = model.name();
   metrics.head = std::max(engine.head(), model.log.durable_head.load());

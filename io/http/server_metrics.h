@@ -1,4 +1,4 @@
-// What /metrics shows, as plain numbers: gathered in one place, rendered in another.
+// What /metrics shows, as plain numbers: gathered here, rendered elsewhere (render_metrics.h).
 #ifndef WINDHOVER_IO_HTTP_SERVER_METRICS_H_
 #define WINDHOVER_IO_HTTP_SERVER_METRICS_H_
 
@@ -24,7 +24,7 @@ namespace windhover {
 template <class Enum>
 using CounterValues = std::array<std::uint64_t, static_cast<std::size_t>(Enum::kCount)>;
 
-// What is kept on disk. Where there is no folder, none of this is shown.
+// What is kept on disk. Without a folder none of this is shown.
 struct DurableMetrics {
   bool keeps_folder = false;
   bool logs = false;
@@ -45,7 +45,7 @@ struct DurableMetrics {
 };
 
 struct ModelMetrics {
-  std::string_view name;  // the label
+  std::string_view name;  // the value of the label "model"
   std::string_view likelihood;
   Horizon horizon = Horizon::kWindow;
   std::uint64_t fingerprint = 0;
@@ -92,11 +92,11 @@ CounterValues<Enum> values_in(const Counters<Enum>& counters) noexcept {
   return values;
 }
 
-// Reads one engine and what belongs to it. The HTTP thread.
+// Reads the numbers of one model. The HTTP thread's.
 ModelMetrics model_metrics(const ServerState& state, HttpMemory& memory,
                            std::size_t index) noexcept;
 
-// All that `state` has and of every model; the rest is its caller's to fill in. Allocates.
+// Reads the numbers of `state` and of every model; the caller fills in the rest. Allocates.
 ServerMetrics server_metrics(ServerState& state, HttpMemory& memory);
 
 }  // namespace windhover

@@ -7,9 +7,9 @@
 
 namespace windhover {
 
-// Finds threads that stand still. Each of them has a number that grows while it works or rests in
-// order; one that has begun to grow and then stays for `stall_ns` is of a thread that stands still.
-// One that is 0 has not begun and is not judged. One thread.
+// Finds threads that stand still. Each thread has a number, its beat, that grows while it works or
+// sleeps as it should. If a beat has grown and then stays the same for `stall_ns`, its thread
+// stands still. A thread whose beat is 0 has not begun and is not judged. One thread.
 class Watchdog {
  public:
   enum Part : std::uint8_t { kObserve, kQuery, kLearner };
@@ -18,11 +18,11 @@ class Watchdog {
 
   explicit Watchdog(std::int64_t stall_ns) noexcept : stall_ns_(stall_ns) {}
 
-  // Several times in stall_ns. After a longer pause of its own it begins anew: then this thread may
-  // be the one that stood still, with all the others.
+  // Called several times in stall_ns. After more than half of stall_ns without a call it begins
+  // anew: this thread may then have stood still itself, with all the others.
   void look(std::int64_t now_ns, const Beats& beats) noexcept;
 
-  // For how long the part had stood still at the last look; 0: it does not.
+  // For how long the thread had stood still at the last look; 0: it had not.
   std::int64_t still_ns(Part part) const noexcept;
 
   static const char* name(Part part) noexcept;
