@@ -12,14 +12,14 @@ static_assert(WINDHOVER_MAX_QUANTILES == kMaxQuantiles &&
 
 bool there(const void* array, std::size_t count) noexcept { return array != nullptr || count == 0; }
 
-// Copies as much of `value` as both sides know, and leaves what the caller knows beyond.
+// Copies as much of `value` as both sides know, and leaves the rest of the caller's struct.
 template <class T>
 void give_at(const T& value, T* array, std::size_t stride, std::size_t i) noexcept {
   std::memcpy(reinterpret_cast<std::byte*>(array) + i * stride, &value,
               std::min(stride, sizeof(T)));
 }
 
-// REQUIRES: count <= from.size(), which check_question() has seen to.
+// REQUIRES: count <= from.size(), which check_question() has checked.
 void give_numbers(std::span<const double> from, std::size_t row, std::size_t count,
                   double* to) noexcept {
   if (to == nullptr) return;
@@ -65,7 +65,7 @@ windhover_status check_rows(const windhover_rows* rows) noexcept {
   if (!there(rows->features, rows->feature_values) || !there(rows->targets, rows->rows)) {
     return WINDHOVER_INVALID_ARGUMENT;
   }
-  // Sparse rows that are all empty have no columns to name.
+  // If all sparse rows are empty there are no indices.
   const bool sparse = rows->row_ends != nullptr;
   if (!sparse && rows->indices != nullptr) return WINDHOVER_INVALID_ARGUMENT;
   if (sparse && !there(rows->indices, rows->feature_values)) return WINDHOVER_INVALID_ARGUMENT;
@@ -87,7 +87,7 @@ windhover_status check_question(const windhover_question* q, const windhover_ans
       (a->predictions != nullptr && a->prediction_size < sizeof(windhover_prediction))) {
     return WINDHOVER_INVALID_ARGUMENT;
   }
-  // Summaries have room for so many (predictive.h).
+  // Summaries have room for no more (predictive.h).
   if (q->quantile_count > kMaxQuantiles || q->threshold_count > kMaxThresholds) {
     return WINDHOVER_TOO_LARGE;
   }
@@ -95,7 +95,7 @@ windhover_status check_question(const windhover_question* q, const windhover_ans
                              a->probabilities_lower != nullptr || a->probabilities_upper != nullptr;
   if (!wants_classes) return WINDHOVER_OK;
   if (classes == 0 || a->classes != classes) return WINDHOVER_WRONG_DIMENSION;
-  // What a server says of its model may be anything.
+  // `classes` may come from a server, so it may be any number.
   return classes > kMaxClasses ? WINDHOVER_UNSUPPORTED : WINDHOVER_OK;
 }
 

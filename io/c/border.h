@@ -1,4 +1,4 @@
-// Across the border of C: structs checked and filled, questions and answers translated.
+// Between C and C++: checks and fills structs, translates questions and answers.
 #ifndef WINDHOVER_IO_C_BORDER_H_
 #define WINDHOVER_IO_C_BORDER_H_
 
@@ -15,7 +15,7 @@
 
 namespace windhover {
 
-// The numbers of C are those of Status; its own two are beyond (types.cc proves it).
+// The numbers of C are those of Status; two of its own lie above them (types.cc proves it).
 constexpr windhover_status to_c(Status status) noexcept {
   return static_cast<windhover_status>(status);
 }
@@ -28,14 +28,14 @@ windhover_status check_given(const T* given, std::size_t first = sizeof(T)) noex
   return given->struct_size <= sizeof(T) ? WINDHOVER_OK : WINDHOVER_UNSUPPORTED;
 }
 
-// What is to be said of a struct that check_given() refused with `status`.
+// The sentence for a struct that check_given() refused with `status`.
 constexpr const char* sentence_of_given(windhover_status status) noexcept {
   return status == WINDHOVER_UNSUPPORTED
              ? "options.struct_size is of a later windhover.h than this library: load that library"
              : "options.struct_size must be as the init function of the options set it";
 }
 
-// Writes as much of `value` as the caller's struct holds; its struct_size stays.
+// Writes as much of `value` as the caller's struct holds; struct_size stays as it is.
 template <class T>
 void give(const T& value, T* to) noexcept {
   const std::size_t size = std::min(to->struct_size, sizeof(T));
@@ -44,8 +44,9 @@ void give(const T& value, T* to) noexcept {
               size - sizeof(std::size_t));
 }
 
-// What init does: the defaults as far as the caller's struct holds them, 0 beyond; a size that is
-// smaller than the first ever was leaves a struct that every call refuses.
+// The work of an init function: writes the defaults as far as the caller's struct holds them, and 0
+// behind them. With a size smaller than `first`, that of the first library, every call refuses the
+// struct.
 template <class T>
 void begin(const T& defaults, T* to, std::size_t size, std::size_t first = sizeof(T)) noexcept {
   if (to == nullptr) return;
@@ -62,15 +63,16 @@ windhover_status check_wanted(const T* wanted, std::size_t first = sizeof(T)) no
   return wanted->struct_size < first ? WINDHOVER_INVALID_ARGUMENT : WINDHOVER_OK;
 }
 
-// Whether the arrays are there that the counts speak of.
+// Checks that the arrays exist for which there are counts.
 windhover_status check_rows(const windhover_rows* rows) noexcept;
-// Whether the question's arrays are there, a summary holds as much as it asks for, and the answer's
-// structs can be written. `classes`: the model's, 0 when it has no probabilities of classes.
+// Checks that the question's arrays exist, a summary holds as much as it asks for, and the answer's
+// structs can be written. `classes`: the model's, 0 if it has no probabilities of classes.
 windhover_status check_question(const windhover_question* question, const windhover_answer* answer,
                                 std::size_t classes) noexcept;
 
-// REQUIRES: checked. Refers to the caller's memory.
-// Null too where the caller's struct is from before there were any.
+// The functions below refer to the caller's memory. REQUIRES: it was checked.
+// Null also where the caller's struct is from before this member; likewise weights_of(),
+// trials_of().
 template <class T>
 const double* offsets_of(const T& given) noexcept {
   return given.struct_size >= offsetof(T, offsets) + sizeof(given.offsets) ? given.offsets
@@ -79,7 +81,7 @@ const double* offsets_of(const T& given) noexcept {
 
 // Whether a question has keys.
 bool has_keys(const windhover_question& question) noexcept;
-// `count` keys of C, NULL an empty one, in `room` of as many.
+// Puts `count` keys of C into `room`; NULL is an empty key.
 std::span<const std::string_view> keys_of(const char* const* keys, std::size_t count,
                                           std::string_view* room) noexcept;
 
@@ -100,15 +102,15 @@ void give_answer(const windhover_question& question, std::span<const PredictiveS
                  const Provenance& provenance, const windhover_answer& answer) noexcept;
 void give_provenance(const Provenance& provenance, windhover_provenance* to) noexcept;
 
-// Whether there is room for events of `event_size` bytes each.
+// Checks that there is room for events of `event_size` bytes each.
 windhover_status check_events(const windhover_event* to, std::size_t event_size, std::size_t room,
                               const std::size_t* count) noexcept;
-// The newest that there is room for.
+// Gives the newest events, as many as there is room for.
 void give_events(std::span<const Event> events, windhover_event* to, std::size_t event_size,
                  std::size_t room, std::size_t& count) noexcept;
 
-// Room for `count` parameters of `parameter_size` bytes each, of which this library fills as much
-// as it knows.
+// Checks that there is room for `count` parameters of `parameter_size` bytes each, of which this
+// library fills as much as it knows.
 windhover_status check_parameters(const windhover_parameter* to, std::size_t parameter_size,
                                   std::size_t room, std::size_t count) noexcept;
 void give_parameters(std::span<const ParameterSummary> summaries, windhover_parameter* to,

@@ -1,4 +1,4 @@
-// The client of C: a Client, with the exceptions of its allocations caught.
+// The client for C: a Client, with exceptions caught.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -162,7 +162,7 @@ windhover_status windhover_client_send(windhover_client* client, const windhover
   const bool sparse = rows->row_ends != nullptr;
   const bool connected = client->client.connected();
   const windhover::v1::Welcome& welcome = client->client.welcome();
-  // Divided, because a product of two numbers from outside may wrap around.
+  // Divided, because a product of two numbers from outside may overflow.
   if (connected && rows->rows > 0 &&
       (sparse != (welcome.max_nonzeros() > 0) ||
        (!sparse && (rows->feature_values % rows->rows != 0 ||

@@ -1,4 +1,4 @@
-// What the handle of C holds of a client, and how exceptions end here.
+// The handle of a client for C, and where exceptions end.
 #ifndef WINDHOVER_IO_C_CLIENT_HANDLE_H_
 #define WINDHOVER_IO_C_CLIENT_HANDLE_H_
 
@@ -10,8 +10,8 @@
 #include "windhover/io/c/client.h"
 #include "windhover/io/client.h"
 
-// Invariant: `error` is what the last call that failed said, cut where it is too long: a copy,
-// because the client's own sentence changes with whatever it does next, also when that succeeds.
+// Invariant: `error` is the sentence of the last call that failed, cut if it is too long. It is a
+// copy, because the client's own sentence may change with any later call.
 struct windhover_client {
   windhover::Client client;
   std::array<char, 1024> error{};

@@ -1,4 +1,4 @@
-// What the client of C asks. The client's vectors are copied into the caller's arrays.
+// The questions of the client for C. The client's vectors are copied into the caller's arrays.
 #include <algorithm>
 #include <vector>
 
@@ -81,7 +81,7 @@ windhover_status windhover_client_posterior(windhover_client* client,
     windhover::Provenance of;
     const auto answered = client->client.posterior(summaries, of);
     if (!ok(answered)) return answered;
-    // A server that contradicts its Welcome writes past nobody's array.
+    // Checked again, because a server may contradict its Welcome.
     given = windhover::check_parameters(parameters, parameter_size, room, summaries.size());
     if (given != WINDHOVER_OK) return answered;
     windhover::give_parameters(summaries, parameters, parameter_size);

@@ -1,4 +1,4 @@
-// The engine of C: an Engine with its block, its clock and its threads.
+// The engine for C: an Engine with its block, its clock and its threads.
 #include "windhover/io/c/engine.h"
 
 #include <atomic>
@@ -84,8 +84,8 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   return WINDHOVER_OK;
 }
 
-// Listed in pieces of what fits on the stack would mean observing in pieces: the engine lists into
-// the caller's memory instead, and each entry is widened in place, the last one first.
+// The engine lists refused rows into the caller's memory, and each entry is then widened in place,
+// the last one first: a list on the stack would be too short for all of them.
 template <class Observe>
 ObserveResult listing(windhover_refused_row* listed, std::size_t room, Observe&& observe) noexcept {
   static_assert(sizeof(windhover_refused_row) % sizeof(RefusedRow) == 0);
@@ -199,7 +199,7 @@ uint64_t windhover_engine_head(const windhover_engine* engine) {
 windhover_status windhover_engine_observe(windhover_engine* engine, const double* features,
                                           size_t count, double target) {
   if (engine == nullptr || (features == nullptr && count > 0)) return WINDHOVER_INVALID_ARGUMENT;
-  // A model of sparse rows knows no width that a dense row could have.
+  // A model of sparse rows takes no dense row.
   if (engine->engine->config().model.max_nonzeros > 0) return WINDHOVER_WRONG_DIMENSION;
   return to_c(engine->engine->observe({features, count}, target));
 }

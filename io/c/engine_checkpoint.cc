@@ -1,4 +1,4 @@
-// An engine saved and restored through functions of the caller's.
+// Saves and restores an engine through functions of the caller.
 #include "windhover/io/c/border.h"
 #include "windhover/io/c/engine.h"
 #include "windhover/io/c/engine_handle.h"

@@ -1,4 +1,4 @@
-// What the handles of C hold of an engine.
+// The handles of an engine and its readers for C.
 #ifndef WINDHOVER_IO_C_ENGINE_HANDLE_H_
 #define WINDHOVER_IO_C_ENGINE_HANDLE_H_
 
@@ -18,7 +18,7 @@
 
 namespace windhover {
 
-// What went wrong, where the caller wants to know.
+// Fills in `error`, if the caller wants it, and returns the status.
 inline windhover_status explain(windhover_error* error, windhover_status status,
                                 const char* sentence, double number = 0) noexcept {
   if (error != nullptr) *error = {sentence, number};
@@ -31,8 +31,8 @@ inline windhover_status explain(windhover_error* error, const Error& why) noexce
 
 }  // namespace windhover
 
-// Invariant: `summaries`, `parameters` and `keys` are there exactly while it is `taken` and handed
-// out.
+// Invariant: `summaries`, `parameters` and `keys` are allocated exactly while the caller has this
+// reader.
 struct windhover_reader {
   windhover_engine* engine = nullptr;
   std::optional<windhover::Reader> reader;
@@ -51,11 +51,11 @@ struct windhover_engine {
   windhover::RealClock clock;
   windhover::MappedBlock block;
   windhover::Engine* engine = nullptr;
-  std::size_t classes = 0;  // with probabilities of their own; 0: none
+  std::size_t classes = 0;  // of softmax; otherwise 0
   windhover::LearnerThread learner;
   std::atomic<bool> running{false};
   std::unique_ptr<windhover_reader[]> readers;
-  std::unique_ptr<std::string_view[]> keys;  // for outcomes; none without labels_pending
+  std::unique_ptr<std::string_view[]> keys;  // for outcomes; null without labels_pending
 };
 
 #endif  // WINDHOVER_IO_C_ENGINE_HANDLE_H_

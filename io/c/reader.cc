@@ -1,4 +1,4 @@
-// Readers, which ask an engine.
+// Readers of an engine.
 #include <new>
 
 #include "windhover/io/c/border.h"

@@ -1,4 +1,4 @@
-// Texts, and structs with their defaults.
+// Texts of status codes, and defaults of structs.
 #include "windhover/io/c/types.h"
 
 #include <array>

@@ -1,5 +1,5 @@
-/* What engine and client have in common: status codes, rows, questions and answers. Include
- * <windhover.h>. Numbers are in the units of the rows as they came; variances in their squares. */
+/* What engine and client share: status codes, rows, questions and answers. Include <windhover.h>.
+ * Numbers are in the units of the rows as they came; variances in their squares. */
 #ifndef WINDHOVER_IO_C_TYPES_H_
 #define WINDHOVER_IO_C_TYPES_H_
 
@@ -41,31 +41,31 @@ typedef enum windhover_status {
   WINDHOVER_OFFSET_OUT_OF_RANGE = 24,
   WINDHOVER_OFFSET_NOT_TAKEN = 25, /* the model's `offset` is 0 */
   WINDHOVER_KEY_NOT_TAKEN = 26,    /* `labels_pending` is 0 */
-  WINDHOVER_UNKNOWN_KEY = 27,      /* nobody has asked with it, or it was long ago */
+  WINDHOVER_UNKNOWN_KEY = 27,      /* nobody has asked with it, or long ago */
   WINDHOVER_KEY_TIMED_OUT = 28,    /* its outcome came too late */
   WINDHOVER_WEIGHT_OUT_OF_RANGE = 29,
   WINDHOVER_WEIGHT_NOT_TAKEN = 30, /* the model's `weight` is 0 */
   WINDHOVER_TRIALS_OUT_OF_RANGE = 31,
   WINDHOVER_TRIALS_NOT_TAKEN = 32, /* the model is not binomial */
-  WINDHOVER_TRIALS_MISSING = 33,   /* rows of a binomial model need them */
+  WINDHOVER_TRIALS_MISSING = 33,   /* rows of a binomial model need trials */
   WINDHOVER_NO_MEMORY = 1000, /* the system has no more memory; the handle may still be destroyed */
   WINDHOVER_UNEXPECTED = 1001 /* a fault of the library itself: please report it */
 } windhover_status;
 
-/* The status in a sentence, in static memory; "unknown status" for another number. Any thread. */
+/* The status in a sentence, in static memory; "unknown status" for other numbers. Any thread. */
 WINDHOVER_API const char* windhover_status_text(windhover_status status);
 
 /* The library's version, "0.2.0", in static memory. Any thread. */
 WINDHOVER_API const char* windhover_version(void);
 
-/* Why a call that sets something up refused: a sentence in static memory that names the field and
- * what is allowed, and the number that helps (the bytes needed, the limit, the value refused). */
+/* Why a set-up call failed: a sentence in static memory that names the field and what is allowed,
+ * and a number (the bytes needed, the limit, or the value that was refused). */
 typedef struct windhover_error {
-  const char* sentence; /* never NULL after a call; "" when all is well */
+  const char* sentence; /* never NULL after a call; "" if it succeeded */
   double number;
 } windhover_error;
 
-/* Rows to learn from, in the caller's memory for the length of a call.
+/* Rows to learn from, borrowed for a call.
  * Dense: `features` holds rows x (features of the model) values, row after row, without the
  *        intercept's 1; indices and row_ends are NULL.
  * Sparse: `features` holds the values that are not 0, `indices` as many column numbers from 0
@@ -78,14 +78,14 @@ typedef struct windhover_rows {
   const double* targets; /* one a row; classes are 0, 1, ... */
   const uint32_t* indices;
   const uint32_t* row_ends;
-  /* Of a model with `offset`, one a row: added to its linear predictor, of counts the log of the
+  /* For a model with `offset`, one a row: added to its linear predictor; for counts, the log of the
    * exposure. NULL: all 0. */
   const double* offsets;
-  /* Of a model with `weight`, one a row: how many equal rows it counts as, 1e-6 to 1e6. NULL: all
+  /* For a model with `weight`, one a row: how many equal rows it counts as, 1e-6 to 1e6. NULL: all
    * 1. */
   const double* weights;
-  /* Of a binomial model, one a row: how many trials its target is of, a whole number of 1 to 1e9.
-   * NULL for any other. */
+  /* For a binomial model, one a row: of how many trials its target counts the successes, a whole
+   * number from 1 to 1e9. NULL for other models. */
   const double* trials;
 } windhover_rows;
 WINDHOVER_API void windhover_rows_init(windhover_rows* rows, size_t size);
@@ -96,12 +96,12 @@ typedef struct windhover_refused_row {
   windhover_status reason;
 } windhover_refused_row;
 
-/* The most of each that one question may ask for. */
+/* The most that one question may ask for. */
 #define WINDHOVER_MAX_QUANTILES 16
 #define WINDHOVER_MAX_THRESHOLDS 8
-#define WINDHOVER_MAX_KEY 64 /* bytes */
+#define WINDHOVER_MAX_KEY 64 /* bytes of a key */
 
-/* Several x asked about at once, on common draws. Rows are as in windhover_rows. */
+/* A question about several x, on common draws. Rows are as in windhover_rows. */
 typedef struct windhover_question {
   size_t struct_size;
   size_t rows; /* 1 to max_query_rows */
@@ -109,7 +109,7 @@ typedef struct windhover_question {
   size_t feature_values;
   const uint32_t* indices; /* NULL: dense */
   const uint32_t* row_ends;
-  const double* outcomes;   /* y, one a row, to be scored; NULL: not */
+  const double* outcomes;   /* y, one a row, to be scored; NULL: none */
   const double* quantiles;  /* probabilities, each in (0, 1) */
   size_t quantile_count;    /* at most WINDHOVER_MAX_QUANTILES */
   const double* thresholds; /* t of P(y > t); regression and counts only */
@@ -117,24 +117,24 @@ typedef struct windhover_question {
   double interval;          /* probability of the equal-tailed interval, in (0, 1); 0.9 */
   uint64_t thompson_id;     /* not 0: a fresh Thompson draw, the same for the same id */
   const double* offsets;    /* as in windhover_rows */
-  /* One a row, of at most WINDHOVER_MAX_KEY bytes and a 0: the row is kept until its outcome is
-   * told. NULL or "": it is not. NULL: no row is. */
+  /* One a row, of at most WINDHOVER_MAX_KEY bytes and a 0: the row is kept until its outcome comes.
+   * A row whose key is NULL or "" is not kept; without the array none is. */
   const char* const* keys;
-  const double* trials; /* of a binomial model, one a row, that y is of; NULL: all 1 */
+  const double* trials; /* for a binomial model, one a row, of which y counts successes; NULL: 1 */
 } windhover_question;
 WINDHOVER_API void windhover_question_init(windhover_question* question, size_t size);
 
 /* What became of the key of a row. */
 typedef enum windhover_pending_key {
-  WINDHOVER_KEY_NONE = 0,      /* it has none */
-  WINDHOVER_KEY_KEPT = 1,      /* its outcome is waited for */
-  WINDHOVER_KEY_REPLACED = 2,  /* likewise, in place of that of an earlier question */
-  WINDHOVER_KEY_TABLE_FULL = 3 /* no place is free: it is not kept */
+  WINDHOVER_KEY_NONE = 0,      /* the row has no key */
+  WINDHOVER_KEY_KEPT = 1,      /* it waits for its outcome */
+  WINDHOVER_KEY_REPLACED = 2,  /* likewise, in place of an earlier question's row with this key */
+  WINDHOVER_KEY_TABLE_FULL = 3 /* it is not kept: no place is free */
 } windhover_pending_key;
 
-/* The answer for one x. linpred: the linear predictor (of classes the log-odds); epred: the
- * expected y given the parameters (of two classes the probability of class 1). What a model or a
- * question does not have is 0; softmax has entropies, log_score and brier only, beside its
+/* The answer for one x. linpred: the linear predictor (for two classes the log-odds); epred: the
+ * expected y given the parameters (for two classes the probability of class 1). What does not apply
+ * to the model or the question is 0; softmax has only entropies, log_score and brier, beside its
  * probabilities. */
 typedef struct windhover_prediction {
   double linpred_mean, linpred_sd;
@@ -146,11 +146,12 @@ typedef struct windhover_prediction {
   double log_score, pit, crps, brier;                   /* where outcomes were given */
   double prob_best, expected_regret;                    /* against the other rows of the question */
   double thompson;
-  /* What holds `interval` of the outcomes whatever the model, learned from those that came. NaN,
-   * and no class: nobody scores predictions. */
+  /* The conformal interval or set, which holds `interval` of the outcomes whether the model is
+   * right or not, learned from the outcomes that came. NaN, and no class: predictions are not
+   * scored. */
   double conformal_lower, conformal_upper; /* regression, of y */
-  uint64_t conformal_set;                  /* classes: bit c is set where class c belongs to it */
-  double conformal_alpha;                  /* 1 less what the model itself gives it */
+  uint64_t conformal_set;                  /* classes: bit c is set if class c belongs to it */
+  double conformal_alpha;                  /* 1 minus its probability by the model itself */
   windhover_pending_key pending;           /* what became of its key */
 } windhover_prediction;
 
@@ -158,7 +159,7 @@ typedef struct windhover_prediction {
 typedef struct windhover_joined {
   size_t struct_size;
   uint64_t accepted;  /* rows learned */
-  uint64_t refused;   /* unknown or late keys, targets that cannot be */
+  uint64_t refused;   /* unknown or late keys, targets out of the model's domain */
   uint64_t duplicate; /* keys that had been joined already */
 } windhover_joined;
 WINDHOVER_API void windhover_joined_init(windhover_joined* joined, size_t size);
@@ -172,7 +173,7 @@ typedef enum windhover_posterior_status {
   WINDHOVER_POSTERIOR_RECOVERING = 4
 } windhover_posterior_status;
 
-/* Which rows a posterior stands on. */
+/* Which rows a posterior is of. */
 typedef enum windhover_horizon {
   WINDHOVER_HORIZON_WINDOW = 0,    /* the last N */
   WINDHOVER_HORIZON_FADING = 1,    /* all, older ones fading: worth N */
@@ -181,19 +182,20 @@ typedef enum windhover_horizon {
   WINDHOVER_HORIZON_FORGETTING = 4 /* the last 2 N, older ones counting less: worth N */
 } windhover_horizon;
 
-/* What becomes of rows that nobody would have expected: with a window, of models whose y is a
+/* What becomes of rows far from what was predicted. Only with a window, and for models whose y is a
  * number or a count. */
 typedef enum windhover_surprising_rows {
-  WINDHOVER_SURPRISING_KEEP = 0,        /* nothing: nobody looks */
-  WINDHOVER_SURPRISING_COUNT = 1,       /* they are counted */
-  WINDHOVER_SURPRISING_DOWN_WEIGHT = 2, /* and count for less, the less the farther off they are */
-  WINDHOVER_SURPRISING_SET_ASIDE = 3    /* and count for nothing */
+  WINDHOVER_SURPRISING_KEEP = 0,  /* they are not looked for */
+  WINDHOVER_SURPRISING_COUNT = 1, /* they are counted */
+  WINDHOVER_SURPRISING_DOWN_WEIGHT =
+      2,                             /* also, the farther off they are the less weight they have */
+  WINDHOVER_SURPRISING_SET_ASIDE = 3 /* they are counted and have no weight */
 } windhover_surprising_rows;
 
-/* What is kept of the curvature, and so how large a model may be. */
+/* What is kept of the curvature, which bounds how large a model may be. */
 typedef enum windhover_structure {
   WINDHOVER_STRUCTURE_CHOSEN = 0,  /* diagonal where only that is affordable, full otherwise */
-  WINDHOVER_STRUCTURE_FULL = 1,    /* all: at most 65,536 features */
+  WINDHOVER_STRUCTURE_FULL = 1,    /* the matrix: at most 65,536 features */
   WINDHOVER_STRUCTURE_DIAGONAL = 2 /* a number a parameter: at most 16,777,216 features, of sparse
                                       rows, of some models (samplers/row_blocks/README.md) */
 } windhover_structure;
@@ -218,7 +220,7 @@ typedef struct windhover_provenance {
   double conformal_coverage_90;
   uint64_t drift_onset;        /* the row from which on the newest ones differ; 0: not known */
   int64_t drift_onset_time_ns; /* when it came, since 1970; 0: not known */
-  double r_hat_chance;         /* the most that chance makes of r_hat where all chains agree */
+  double r_hat_chance;         /* the 99 % quantile of r_hat where all chains agree */
 } windhover_provenance;
 WINDHOVER_API void windhover_provenance_init(windhover_provenance* provenance, size_t size);
 
@@ -233,7 +235,7 @@ typedef struct windhover_answer {
   size_t prediction_size;            /* sizeof(windhover_prediction); required with predictions */
   double* quantiles;                 /* rows x quantile_count, row after row */
   double* exceedance;                /* rows x threshold_count: P(y > t) */
-  /* Softmax: rows x classes, of each class the mean, sd and equal-tailed interval of its
+  /* Softmax: rows x classes, for each class the mean, sd and equal-tailed interval of its
    * probability. WINDHOVER_WRONG_DIMENSION unless `classes` is the model's, or all four are NULL.
    */
   size_t classes;
@@ -245,36 +247,38 @@ WINDHOVER_API void windhover_answer_init(windhover_answer* answer, size_t size);
 /* One parameter; the intercept is the last, the linear predictor at x = 0. NaN: not known. */
 typedef struct windhover_parameter {
   double mean, mode, sd;
-  double sd_robust; /* holds when the model does not, also for dependent rows */
+  double sd_robust; /* by the sandwich: holds even if the model does not, or rows are dependent */
   double q5, q50, q95;
   double ess_bulk, r_hat, ess_tail, mcse_mean;
   double autocorrelation_time; /* in steps of one chain */
   double prior_precision;
-  /* What has moved: how much larger the newest rows would have it, in standard deviations. */
+  /* How much larger it is by the newest tenth of the window than by the rest, in standard
+   * deviations of that difference. */
   double drift_score;
 } windhover_parameter;
 
-/* Something that has happened to a posterior. Times are nanoseconds since 1970. */
+/* A change of a posterior's state. Times are nanoseconds since 1970. */
 typedef struct windhover_event {
   uint64_t id; /* 1, 2, ... in the life of the engine, checkpoints included */
   int kind;    /* windhover_event_kind_text() */
   windhover_posterior_status from, status; /* before and after */
   int reason;                              /* windhover_reason_text() */
   int64_t time_ns;
-  /* How often a change of status has come with nothing but the way back between, since then. */
+  /* How often a change of status has come since first_time_ns, with only the change back between.
+   */
   uint64_t times;
   int64_t first_time_ns;
   uint64_t row;  /* how many rows the learner had taken in */
-  double number; /* the number behind the reason; of "resized" the rows, or what they are worth */
-  double before; /* of "resized" the rows before */
+  double number; /* the number behind the reason; for "resized" the rows, or what they are worth */
+  double before; /* for "resized" the rows before */
   uint64_t drift_onset; /* as in windhover_provenance */
   int64_t drift_onset_time_ns;
 } windhover_event;
-#define WINDHOVER_MAX_EVENTS 64 /* that are kept */
+#define WINDHOVER_MAX_EVENTS 64 /* how many are kept */
 
 /* "started", "status", "drift", "cold_start_over", "started_over", "resized", "limit_aside",
- * "limit_back", "recovered", "paused", "went_on"; "none": a later version's. Static memory. Any
- * thread. */
+ * "limit_back", "recovered", "paused", "went_on"; "none": a kind of a later version. Static memory.
+ * Any thread. */
 WINDHOVER_API const char* windhover_event_kind_text(int kind);
 
 #ifdef __cplusplus

@@ -1,23 +1,22 @@
 /* Windhover from C: an engine inside this process, and a client of a server.
  *
- *   #include <windhover.h>          cc $(pkg-config --cflags windhover) ... $(pkg-config --libs
- * windhover)
+ *   #include <windhover.h>
+ *   cc program.c $(pkg-config --cflags --libs windhover)
  *
  * Types and status codes are in types.h, the engine in engine.h, the client in client.h.
  *
- * Handles are opaque; whoever creates one destroys it. No exception and no type of C++ crosses this
- * border, nothing prints, and no call ends the process: each that can fail returns a
- * windhover_status. A pointer that must not be NULL and is, gives WINDHOVER_INVALID_ARGUMENT, and
- * then nothing else has happened.
+ * Handles are opaque; the program that creates one destroys it. No call throws, prints or ends the
+ * process: each that can fail returns a windhover_status. A pointer that is NULL and must not be
+ * gives WINDHOVER_INVALID_ARGUMENT, and the call does nothing.
  *
  * Structs that may grow begin with struct_size. Their init function, which is given sizeof, sets it
- * and every default; called once, the struct may be used again and again. So a program runs with a
- * later library than it was compiled against: symbols carry the version they came with
- * (WINDHOVER_0.2), and the SONAME libwindhover.so.0 changes when anything else than that does.
- * WINDHOVER_INVALID_ARGUMENT: no init was called; WINDHOVER_UNSUPPORTED: the struct is of a later
+ * and every default; it is called once for a struct that is used many times. So a program runs with
+ * a later library than it was compiled against: each symbol has the version in which it came
+ * (WINDHOVER_0.2), and the SONAME libwindhover.so.0 changes with every incompatible change.
+ * WINDHOVER_INVALID_ARGUMENT: init was not called; WINDHOVER_UNSUPPORTED: the struct is of a later
  * library than this.
  *
- * A program is linked with this library or with the libraries of C++, not with both. */
+ * A program links this library or the libraries for C++, not both. */
 #ifndef WINDHOVER_H_
 #define WINDHOVER_H_
 
