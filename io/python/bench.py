@@ -4,10 +4,10 @@
                                [--unix | --tls] [--producer N]
 
 Both clients take turns: the same arrays, the same calls, the same daemon, whose learner of four
-chains is past its cold start. The clock stops when all is acknowledged; medians are said. The C++
-client is that of libwindhover.so, called through ctypes. Then comes `windhover bench ingest`: no
-client, it sends frames that were made before the clock began to a server in its own process. Of
-TLS, which wants openssl, it sends in the clear.
+chains is past its cold start. The clock stops when all rows are acknowledged, and medians are
+printed. The C++ client is that of libwindhover.so, called through ctypes. Then `windhover bench
+ingest` sends prepared frames to a server in its own process, in the clear also with --tls, which
+needs openssl.
 
 The daemon is found as by `windhover.daemon`; `windhover`, with windhover-bench beside it, by the
 environment variable WINDHOVER or in PATH; the library as by `windhover.Engine`.
@@ -118,9 +118,9 @@ def measured(client, calls, options):
 
 
 def in_turns(options, folder):
-    """Of each client, by name: what measured() says, once a round."""
+    """What measured() returns in each round, by the client's name."""
     random = np.random.default_rng(1)
-    pool = 64 * options.rows  # the learner is to see rows that differ
+    pool = 64 * options.rows  # so that the learner sees different rows
     X = random.normal(size=(pool, options.columns))
     y = X.sum(axis=1) + random.normal(size=pool)
     starts = range(0, pool, options.rows)
@@ -144,7 +144,7 @@ def in_turns(options, folder):
                 for call in calls:
                     m.observe(*call)
                 m.wait()
-        for turn in range(options.rounds + 1):  # the first is not counted: caches
+        for turn in range(options.rounds + 1):  # the first fills caches and is not counted
             producer = options.producer and options.producer + 2 * turn
             with windhover.connect(address, query=query, producer=producer, ca=ca) as m:
                 ours = measured(m, calls, options)

@@ -1,5 +1,5 @@
-"""Makes the messages from windhover.proto, and the module of windhover.Engine where a compiler of
-C++ and pybind11 are there; everything else stands in pyproject.toml."""
+"""Generates the messages from windhover.proto, and builds the module of windhover.Engine where a
+C++ compiler and pybind11 are installed; everything else is in pyproject.toml."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ PROTO = "windhover.proto"
 
 
 def beside(name: str) -> Path:
-    """In a checkout it is one folder up, in a source distribution beside this file."""
+    """Path of a file that is one folder up in a checkout, and beside this one in an sdist."""
     for folder in (HERE, HERE.parent):
         if (folder / name).exists():
             return folder / name
@@ -47,7 +47,7 @@ class BuildWithMessages(build_py):
 
 
 class BuildEngine(build_ext):
-    """Where it cannot be built the client is installed without it, and windhover.Engine says so."""
+    """Where the module cannot be built the client is installed without windhover.Engine."""
 
     def build_extension(self, ext: Extension) -> None:
         include = Path(self.build_temp, "include")
@@ -57,7 +57,7 @@ class BuildEngine(build_ext):
         ext.include_dirs.append(str(include))
         try:
             import pybind11
-        except ImportError:  # the headers of pybind11-dev are where the compiler looks
+        except ImportError:  # the compiler finds the headers of pybind11-dev by itself
             pass
         else:
             ext.include_dirs.append(pybind11.get_include())
@@ -79,7 +79,7 @@ ENGINE = Extension(
     define_macros=[("_FORTIFY_SOURCE", "2")],
     extra_compile_args=["-std=c++20", "-fvisibility=hidden", "-g0"],
     extra_link_args=["-s", "-Wl,-z,relro,-z,now"],
-    optional="WINDHOVER_ENGINE" not in os.environ,  # who packages it wants it, or to know
+    optional="WINDHOVER_ENGINE" not in os.environ,  # packagers set it: a failed build then fails
 )
 setup(
     ext_modules=[ENGINE],

@@ -17,7 +17,7 @@ template <class T>
 const T* data_of(const Maybe<T>& numbers) {
   return numbers.has_value() && numbers->size() > 0 ? numbers->data() : nullptr;
 }
-// One a row, or a value: whoever calls wrongly is told so, and nothing is read past an array's end.
+// Checks the length, so that the library never reads past the array's end.
 template <class T>
 const T* data_of(const Maybe<T>& numbers, std::size_t count) {
   if (numbers.has_value() && static_cast<std::size_t>(numbers->size()) != count) {
@@ -25,7 +25,7 @@ const T* data_of(const Maybe<T>& numbers, std::size_t count) {
   }
   return data_of(numbers);
 }
-// `columns` numbers a row. A table without columns is no table.
+// Where a table of `columns` numbers a row is written; null for one without columns.
 double* room_of(Array<double>& numbers, std::size_t rows, std::size_t columns) {
   if (static_cast<std::size_t>(numbers.size()) != rows * columns) {
     throw std::invalid_argument("a table has not the numbers that are asked for");
@@ -33,7 +33,7 @@ double* room_of(Array<double>& numbers, std::size_t rows, std::size_t columns) {
   return columns > 0 ? numbers.mutable_data() : nullptr;
 }
 
-// Both windhover_rows and windhover_question begin like this.
+// windhover_rows and windhover_question have these fields in common.
 template <class Rows>
 void fill(Rows& out, const RowArrays& rows, std::size_t count) {
   out.rows = count;
@@ -261,7 +261,7 @@ std::pair<int, windhover_provenance> Reader::draws(Array<double>& theta) {
   const std::size_t dimension = out != nullptr ? static_cast<std::size_t>(theta.shape(1)) : 0;
   const auto room = static_cast<std::size_t>(theta.size());
   const Free free;
-  // The first page takes a snapshot and keeps it, the others are of the same.
+  // The first call takes a snapshot and keeps it for those that follow.
   int status = library_.windhover_reader_draws(alive(), 0, 0, nullptr, 0, &where);
   if (status == WINDHOVER_OK && room > 0 && where.draws > 0) {
     status = library_.windhover_reader_draws(alive(), 0, 1, out, room, &where);

@@ -1,10 +1,9 @@
-// An engine and one who asks it, over numpy's arrays. Nothing is copied: an array that does not lie
-// as the library reads it, contiguous and of the library's type, is refused (TypeError).
+// An engine and its reader, over numpy's arrays. Nothing is copied: an array that is not contiguous
+// or not of the library's type is refused (TypeError).
 //
-// The statuses are the library's; the caller says what they mean. Other threads of Python run while
-// the library works. Threads: as io/c/engine.h has it. Neither is ended with its object, as a
-// forked process has objects without the threads: destroy() ends it, and what is called after that
-// is refused.
+// Statuses are those of the library. Other threads of Python run while the library works; threads
+// otherwise as in io/c/engine.h. The destructors free nothing, because a forked process has these
+// objects without their threads: destroy() does, and every call after it is refused.
 #ifndef WINDHOVER_IO_PYTHON_NATIVE_ENGINE_H_
 #define WINDHOVER_IO_PYTHON_NATIVE_ENGINE_H_
 
@@ -32,12 +31,12 @@ using Maybe = std::optional<Array<T>>;
 
 using RefusedRows = std::vector<std::pair<std::uint64_t, int>>;
 
-// Setting up was refused: the sentence of the library, and its number.
+// The library has refused to create or restore an engine: its sentence, and its number.
 struct SetUpError : std::runtime_error {
   explicit SetUpError(const windhover_error& error);
 };
 
-// The options of an engine. Invariant: the strings of `c` are those beside it.
+// The options of an engine. Invariant: `c` points to the two strings beside it.
 struct Options {
   explicit Options(const Library& library);
   Options(const Options&) = delete;
@@ -51,8 +50,8 @@ struct Options {
   std::string sampler;
 };
 
-// Rows as they lie in arrays; sparse ones have `indices` and `row_ends`. The other arrays have one
-// number a row, where they are there (std::invalid_argument).
+// Rows of `features` columns; sparse ones have `indices` and `row_ends`. Each optional array of
+// another length than the rows need is refused (std::invalid_argument).
 struct RowArrays {
   Array<double> features;
   Maybe<std::uint32_t> indices;
@@ -63,7 +62,7 @@ struct RowArrays {
 
 class Engine {
  public:
-  // SetUpError: the options cannot be.
+  // SetUpError: the library refuses the options.
   Engine(const Library& library, const Options& options);
   void destroy();
 
@@ -72,24 +71,24 @@ class Engine {
   std::uint64_t head() const { return library_.windhover_engine_head(engine_); }
   std::uint64_t pending_labels() const { return library_.windhover_engine_pending_labels(engine_); }
 
-  // The status, and of OK the rows that were refused and why.
+  // The status; where it is OK, also the rows that were refused, and why.
   std::pair<int, RefusedRows> observe(const RowArrays& rows, const Array<double>& targets,
                                       const Maybe<double>& weights);
-  // The status, how many were accepted, refused and duplicate, and which were refused. REQUIRES: no
-  // key holds a 0.
+  // The status, the numbers of accepted, refused and duplicate keys, and which were refused.
+  // REQUIRES: no key holds a 0.
   std::tuple<int, std::uint64_t, std::uint64_t, std::uint64_t, RefusedRows> outcomes(
       const std::vector<std::string>& keys, const Array<double>& targets);
   int settle_labels();
 
-  // The status, and how many rounds were worth doing.
+  // The status, and how many rounds had work to do.
   std::pair<int, int> poll(int rounds);
   int start();
   int stop();
   int pause(bool paused);
 
-  // The status, and what is kept. REQUIRES: stopped.
+  // The status, and the saved state. The engine must be stopped.
   std::pair<int, pybind11::bytes> save();
-  // SetUpError: refused. REQUIRES: stopped.
+  // SetUpError: the library refuses. The engine must be stopped.
   void restore(std::string_view kept);
 
   const Library& library() const { return library_; }
@@ -101,14 +100,14 @@ class Engine {
   windhover_engine* engine_ = nullptr;
 };
 
-// What is asked of each row, and where the answers go: arrays of the caller's, of as many rows.
+// What is asked about each row, and the caller's arrays for the answers, of as many rows.
 struct QuestionArrays {
   double interval = 0.9;
   std::uint64_t thompson_id = 0;
   Array<double> quantiles;
   Array<double> thresholds;
   Maybe<double> outcomes;
-  std::vector<std::string> keys;  // one a row, or none
+  std::vector<std::string> keys;  // one a row, or empty
   std::size_t classes = 0;        // for a categorical model
 };
 struct AnswerArrays {
@@ -124,22 +123,22 @@ struct AnswerArrays {
 
 class Reader {
  public:
-  // std::runtime_error with the status in words: the engine has no room for one.
+  // std::runtime_error with the status in words: there is no room for another reader.
   explicit Reader(const Engine& engine);
   void destroy();
 
-  // Each gives the status, and where the answer comes from.
+  // Each returns the status, and where the answer comes from.
   std::pair<int, windhover_provenance> predict(const RowArrays& rows,
                                                const QuestionArrays& question,
                                                AnswerArrays& answer);
   std::pair<int, windhover_provenance> posterior(Array<windhover_parameter>& parameters);
-  // The newest draws as they lie in `theta`, of one snapshot: the provenance says how many.
+  // Writes the draws of the newest snapshot to `theta`; provenance.draws says how many.
   std::pair<int, windhover_provenance> draws(Array<double>& theta);
   std::pair<int, std::vector<windhover_event>> events();
 
  private:
   windhover_provenance provenance() const;
-  // Null after the end of either: the library refuses it.
+  // Null once the reader or its engine is destroyed: the library refuses it.
   windhover_reader* alive() const { return engine_.handle() != nullptr ? reader_ : nullptr; }
 
   const Library& library_;

@@ -1,5 +1,5 @@
-// libwindhover.so, opened while the program runs: the module needs its headers alone to be built,
-// and a later library of the same version of its symbols can take its place.
+// libwindhover.so, loaded at run time: building the module needs only its headers, and a later
+// library with the same ABI can take its place.
 #ifndef WINDHOVER_IO_PYTHON_NATIVE_LIBRARY_H_
 #define WINDHOVER_IO_PYTHON_NATIVE_LIBRARY_H_
 
@@ -9,10 +9,11 @@
 
 namespace windhover::python {
 
-// The functions of the headers, by their names. Invariant: all of them are there. Never closed.
+// The functions of io/c/engine.h that the module calls. Invariant: none is null. The library is
+// never unloaded.
 struct Library {
-  // Loads the shared library of this path or name. std::runtime_error: there is none, or it is not
-  // one of these.
+  // Loads the shared library of this path or name. std::runtime_error: it cannot be loaded, or
+  // lacks one of the functions.
   explicit Library(const std::string& path);
 
 #define WINDHOVER_FUNCTIONS(F)       \

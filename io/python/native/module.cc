@@ -1,4 +1,4 @@
-// windhover._engine: what windhover.Engine calls. Its types for Python are in
+// The module windhover._engine, which windhover.Engine calls. Its Python types are declared in
 // ../src/windhover/_engine.pyi.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -15,7 +15,7 @@ namespace py = pybind11;
 namespace windhover::python {
 namespace {
 
-// The numbers that an option takes: the least and the most, or none of both of one with a point.
+// The least and the largest value of an integer option; None for a floating-point one.
 template <class T>
 py::object bounds() {
   if constexpr (std::is_floating_point_v<T>) {
@@ -25,7 +25,7 @@ py::object bounds() {
   }
 }
 
-// Options by name, each with the numbers it takes (`bounds`), in the order of the header.
+// Adds options by name, in the order of the header; `numbers` gets the bounds of each.
 class OptionsOf {
  public:
   OptionsOf(py::class_<Options>& out, py::dict& numbers) : out_(out), numbers_(numbers) {}
@@ -163,7 +163,7 @@ void add_answers(py::module_& m) {
       .def_readonly("drift_onset_time_ns", &E::drift_onset_time_ns);
 }
 
-// An argument that is an array as it lies, or an error.
+// Array arguments: one of another type or layout is an error instead of a copy.
 py::arg array(const char* name) { return py::arg(name).noconvert(); }
 py::arg_v maybe(const char* name) { return py::arg(name).noconvert() = py::none(); }
 

@@ -1,8 +1,8 @@
-// Lets other threads of Python run for as long as there is one.
+// Releases Python's interpreter lock for its lifetime.
 //
-// A thread that asks to go on while Python ends is ended by unwinding its stack, which ends the
-// process where a destructor asks. It waits for the end of the process instead, as from Python 3.14
-// on.
+// Before Python 3.14 a thread that takes the lock while the interpreter finalizes is ended by
+// unwinding its stack, which would terminate the process out of this destructor. The thread waits
+// for the end of the process instead, as Python 3.14 has it do.
 #ifndef WINDHOVER_IO_PYTHON_NATIVE_WITHOUT_GIL_H_
 #define WINDHOVER_IO_PYTHON_NATIVE_WITHOUT_GIL_H_
 

@@ -1,7 +1,7 @@
-"""The compiled module, io/python/native: arrays are read and written where they lie.
+"""The compiled module, io/python/native. It reads and writes arrays without copying them.
 
-One that is not contiguous and of the type named is a TypeError, one of another length a ValueError.
-Numbers called status are those of `errors.Reason`.
+An array that is not contiguous or not of the declared type is a TypeError, one of another length a
+ValueError. A status is a number of `reasons.Reason`.
 """
 
 from typing import Any
@@ -12,14 +12,13 @@ import numpy.typing as npt
 _Numbers = npt.NDArray[np.float64]
 _Indices = npt.NDArray[np.uint32]
 _Table = npt.NDArray[Any]
-_Refused = list[tuple[int, int]]  # a row, and why
+_Refused = list[tuple[int, int]]  # pairs of a row and a status
 
 MAX_QUANTILES: int
 MAX_THRESHOLDS: int
 PREDICTION: np.dtype[Any]
 PARAMETER: np.dtype[Any]
-# Options by name: the least and the most that a whole number may be, None of one with a point, ""
-# of a text.
+# Options by name: the least and the largest value of an integer, None for a float, "" for a text.
 OPTIONS: dict[str, tuple[int, int] | str | None]
 
 class SetUpError(ValueError): ...
