@@ -30,7 +30,7 @@ from .steps import Steps, T
 
 
 class _Connecting:
-    """To be awaited, or entered with `async with`."""
+    """What connect() returns: to be awaited, or entered with `async with`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -108,8 +108,8 @@ class Client(Shared):
     """A connection to a server in an event loop. Made by `connect`.
 
     Tasks may share it: each call waits for its turn. A call that is cancelled leaves the connection
-    usable: an answer that comes later is passed over, and of rows `next_sequence` says how many
-    were handed over. Arguments, answers and errors are those of `windhover.Client`.
+    usable: a later answer to it is ignored, and `next_sequence` says how many rows were handed
+    over. Arguments, answers, errors and the roles needed are those of `windhover.Client`.
     """
 
     def __init__(
@@ -167,8 +167,8 @@ class Client(Shared):
     async def observe(
         self, X: Any, y: Any, *, offsets: Any = None, weights: Any = None, trials: Any = None
     ) -> int:
-        """Sends rows, pipelined; the number of the first of them. Lets other tasks run in
-        between."""
+        """Sends rows, pipelined, and returns the number of the first of them. Other tasks get to
+        run before it returns."""
         first = await self._run(self._rows, self._observe_steps(X, y, offsets, weights, trials))
         await asyncio.sleep(0)
         return first
@@ -186,7 +186,7 @@ class Client(Shared):
             await self._run(self._questions, self._questions.reconnect())
 
     async def leave_missing(self) -> None:
-        """After RowsMissing: nobody has these rows. They count as lost, and the stream goes on."""
+        """After RowsMissing, for a caller that has none of the missing rows: they count as lost."""
         await self._run(self._rows, self._rows.leave_missing())
 
     async def predict(
@@ -202,15 +202,16 @@ class Client(Shared):
         key: str | Sequence[str] | None = None,
         trials: Any = None,
     ) -> Predictions:
-        """What the model predicts for each row of X. Only the interval and the quantiles given here
-        can be had of the answer."""
+        """Asks what the model predicts for each row of X. The answer has only the interval and the
+        quantiles given here."""
         asked = Asked(interval, quantiles, thresholds, thompson_id)
         steps = self._predict_steps(X, asked, outcomes, offsets, key, trials)
         results = await self._run(self._questions, steps)
         return self._predictions(results, interval, quantiles, None, stacklevel=2)
 
     async def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
-        """What happened, of rows asked about with a key. REQUIRES: an observe endpoint."""
+        """Tells the outcomes of rows that were asked about with a key. REQUIRES: an observe
+        endpoint."""
         return await self._run(self._rows, self._outcome_steps(key, y))
 
     async def posterior(self) -> Posterior:
@@ -220,7 +221,7 @@ class Client(Shared):
         return answer
 
     async def contrasts(self, columns: Sequence[int], against: int | None = None) -> Contrasts:
-        """What columns of categories do beside one another: as Client.contrasts()."""
+        """Effects of a field's categories beside one another, as Client.contrasts()."""
         answer = await self._run(self._questions, contrast_steps(self, columns, against))
         self._warn(answer.provenance, stacklevel=2)
         return answer
@@ -232,35 +233,35 @@ class Client(Shared):
         return answer
 
     async def status(self) -> ServerStatus:
-        """How the server and the model spoken of stand."""
+        """State of the server and of the connection's model."""
         return await self._run(self._questions, self._status_steps())
 
     async def models(self) -> list[ModelState]:
-        """All models of the server."""
+        """The server's models on which this client has a role."""
         return await self._run(self._questions, self._models_steps())
 
     async def events(self) -> list[Event]:
-        """What has happened to the model spoken of, oldest first: the server keeps 64."""
+        """The newest events of the connection's model, oldest first; the server keeps 64."""
         return await self._run(self._questions, self._events_steps())
 
     async def producer_status(self, producer: int) -> ProducerState:
-        """Where any producer stands. REQUIRES: an observe endpoint."""
+        """Asks where a producer stands, without claiming it. REQUIRES: an observe endpoint."""
         return await self._run(self._rows, self._producer_steps(producer))
 
     async def pause(self) -> ModelState:
-        """The model learns nothing from now on; its rows wait."""
+        """Pauses the model: it learns nothing, and its rows wait."""
         return await self._run(self._questions, self._change_steps(True, ""))
 
     async def resume(self) -> ModelState:
-        """The model goes on learning."""
+        """Lets the model go on learning."""
         return await self._run(self._questions, self._change_steps(False, ""))
 
     async def answer_by(self, model: str) -> ModelState:
-        """Questions about this model are answered by another that follows it, or by itself."""
+        """Has questions about this model answered by `model`: one that follows it, or itself."""
         return await self._run(self._questions, self._change_steps(None, model))
 
     async def take_checkpoint(self, timeout: float = 60.0) -> Checkpoint:
-        """Has the server write a checkpoint and waits for it, `timeout` seconds at most."""
+        """Has the server write a checkpoint and waits for it, at most `timeout` seconds."""
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         state = await self._run(self._questions, self._checkpoint_steps(0))

@@ -1,4 +1,4 @@
-"""Takes the steps of a request, blocking where they wait."""
+"""Runs the steps of a request, blocking where they wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .steps import Effect, Resolve, Sleep, Steps, T, Wait
 
 
 def run(steps: Steps[T]) -> T:
-    """Takes the steps, blocking where they wait."""
+    """Runs the steps, blocking where they wait."""
     try:
         effect = next(steps)
         while True:

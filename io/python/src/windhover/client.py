@@ -27,8 +27,8 @@ class Client(Shared):
     """A blocking connection to a server. Made by `windhover.connect`.
 
     Threads may share it: each call waits for its turn. As a context manager it waits at the end
-    until every row is acknowledged, unless an exception is on its way. In a forked process every call
-    but close() is refused.
+    until every row is acknowledged, unless the block raises. In a forked process every call but
+    close() is refused.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Client(Shared):
             raise
 
     def _run(self, place: Connection, steps: Steps[T]) -> T:
-        self._check_process()  # first: another thread of then may hold the lock for ever
+        self._check_process()  # first: in a fork the lock may be held by a thread that is not there
         with self._turns[id(place)]:
             self._check_open()
             place.begin()
@@ -76,10 +76,10 @@ class Client(Shared):
             self.close()
 
     def close(self) -> None:
-        """Closes the connections at once; whether rows on their way are learned is open.
+        """Closes the connections at once; rows on their way may or may not be learned.
 
-        Every call that asks or sends is refused from then on. In a fork it closes the fork's own end
-        alone, and the client of the process that connected goes on.
+        Every call that asks or sends is refused from then on. In a fork this closes only the fork's
+        own end: the client of the process that connected goes on.
         """
         self._close_all()
 
@@ -89,47 +89,48 @@ class Client(Shared):
         """Sends rows, pipelined: returns once they are handed over, not once they are learned.
 
         Args:
-            X: shape (n, features): array, data frame, or SciPy sparse matrix. One row may be 1-D.
+            X: shape (n, features): array, data frame, SciPy sparse matrix or SparseRows. One row of
+                several columns may have shape (features,).
             y: shape (n,). Classes count from 0.
-            offsets: shape (n,), of a model with `model.offset`: what is added to each row's linear
-                predictor, of counts the logarithm of the exposure. None: 0.
-            weights: shape (n,), of a model with `model.weight`: how many equal rows each counts as,
-                1e-6 to 1e6. None: 1.
-            trials: shape (n,), of a binomial model, which needs them: how many each y is of, whole
-                numbers of 1 to 1e9.
+            offsets: shape (n,), for a model with `model.offset`: what is added to each row's linear
+                predictor; for counts, the logarithm of the exposure. None: 0.
+            weights: shape (n,), for a model with `model.weight`: as how many equal rows each row
+                counts, 1e-6 to 1e6. None: 1.
+            trials: shape (n,), for a binomial model, which needs them: whole numbers of trials that
+                the y are out of, from 1 to 1e9.
 
         Returns:
             The number of the first of these rows, counted over all rows this client has sent.
 
         Raises:
-            InvalidInput: X and y do not belong together or to the model; nothing was sent.
+            InvalidInput: X and y do not fit one another or the model; nothing was sent.
             Refused: the server refuses a whole frame, of this call or an earlier one.
-            Disconnected: without `resend`; see `totals` for what is unknown.
-            RowsMissing: of a producer that was given, after a reconnection; rows of this call from `next_sequence` on were not
-                handed over.
-            TimedOut: no room for `reply_timeout` seconds; likewise, go on from `next_sequence`.
+            Disconnected: without `resend`; `totals.unknown` counts the rows that were on their way.
+            RowsMissing: after a reconnection, if `producer` was given. Rows of this call from
+                `next_sequence` on were not handed over.
+            TimedOut: there was no room for `reply_timeout` seconds. Go on from `next_sequence`.
         """
         return self._run(self._rows, self._observe_steps(X, y, offsets, weights, trials))
 
     def wait(self) -> Totals:
-        """Waits until all rows are acknowledged: durable ones are on the server's disk then.
+        """Waits until all rows are acknowledged; if `durable`, they are then on the server's disk.
 
         Raises:
-            RowsRefused: rows were refused since this was last said; all are acknowledged.
-            Refused, Disconnected, RowsMissing, TimedOut: as observe().
+            RowsRefused: rows were refused since the last report of it; all are acknowledged.
+            Refused, Disconnected, RowsMissing, TimedOut: as for observe().
         """
         self._run(self._rows, self._rows.wait_acknowledged())
         self._settle(stacklevel=2)
         return self.totals
 
     def reconnect(self) -> None:
-        """Connects again, at once and then after pauses of 50 ms to 2 s, for `retry_for` seconds.
+        """Connects again, at once and then after pauses of 25 ms to 2 s, for `retry_for` seconds.
 
-        Unless `resend` is False every row that was not acknowledged is sent again, and so is what
-        was acknowledged and the server no longer has, as far as it is kept.
+        Unless `resend` is False it sends every row again that was not acknowledged, and those that
+        were acknowledged and the server no longer has, as far as they are kept here.
 
         Raises:
-            RowsMissing: of a producer that was given: rows are missing that are no longer kept; the
+            RowsMissing: if `producer` was given: rows are missing that are no longer kept here; the
                 connection is open.
             Unreachable, TimedOut, Disconnected, Refused: it gave up.
         """
@@ -138,7 +139,7 @@ class Client(Shared):
             self._run(self._questions, self._questions.reconnect())
 
     def leave_missing(self) -> None:
-        """After RowsMissing: nobody has these rows. They count as lost, and the stream goes on.
+        """After RowsMissing, for a caller that has none of the missing rows: they count as lost.
 
         Raises:
             Refused: the server knows an earlier part of the stream and takes no gap.
@@ -160,22 +161,23 @@ class Client(Shared):
     ) -> Predictions:
         """Asks what the model predicts for each row of X.
 
-        More rows than one question takes are asked in several. Warns with PosteriorWarning where
-        the posterior's status is not ok.
+        More rows than one question may have are asked about in several questions. Warns with
+        PosteriorWarning where the posterior's status is not ok.
 
         Args:
             X: shape (n, features), as for observe().
             interval: probability of the central interval.
-            quantiles, thresholds: probabilities; numbers t of which P(y > t) is wanted.
-            outcomes: shape (n,): score the predictions on these.
+            quantiles: probabilities of the quantiles of y that are wanted.
+            thresholds: numbers t for which P(y > t) is wanted.
+            outcomes: shape (n,): the predictions are scored on these.
             thompson_id: not 0: a fresh Thompson draw, the same for the same id.
             offsets: shape (n,), as for observe().
-            key: the outcome is told later, by outcome() with this key: of one row a text, of
-                several one each, "" for those that are not kept; ASCII, at most 64 characters.
-            trials: shape (n,), of a binomial model: the answer is about so many. None: 1.
+            key: names rows for outcome(): a text for one row, one a row for several, "" for those
+                that are not kept; ASCII, at most 64 characters.
+            trials: shape (n,), for a binomial model: the answer is about so many trials. None: 1.
 
         Raises:
-            InvalidInput: X does not belong to the model, or there are too many quantiles.
+            InvalidInput: X does not fit the model, or an argument is out of its bounds.
             Refused: with the server's reason.
             Unreachable, Disconnected, TimedOut: no answer.
         """
@@ -183,20 +185,20 @@ class Client(Shared):
         return self._asked(X, interval, quantiles, thresholds, *rest, stacklevel=3)
 
     def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
-        """What happened, of rows asked about with a key: they are learned like any others, and
-        scored by the answer given then. REQUIRES: an observe endpoint.
+        """Tells the outcomes of rows that were asked about with a key. Each row is then learned
+        like any other, and scored by the answer that was given. REQUIRES: an observe endpoint.
 
         Args:
             key: as for predict(): one, or several.
             y: a number, or one a key.
 
         Returns:
-            What became of each, once acknowledged. A key is joined once: told again it is a
-            duplicate, or unknown once its place is taken or the server has restarted.
+            What became of the keys, once acknowledged. A key is joined once: sent again it is a
+            duplicate, or unknown once its place in memory is taken or the server has restarted.
 
         Raises:
-            InvalidInput: keys and y do not belong together; the server keeps no keys.
-            Refused, Unreachable, Disconnected, TimedOut: tell them again.
+            InvalidInput: key and y differ in length, or the server keeps no keys.
+            Refused, Unreachable, Disconnected, TimedOut: send them again.
         """
         return self._run(self._rows, self._outcome_steps(key, y))
 
@@ -226,64 +228,66 @@ class Client(Shared):
         return self._predictions(results, interval, quantiles, another, stacklevel)
 
     def posterior(self) -> Posterior:
-        """Marginals of the parameters. Warns, and raises, as predict()."""
+        """Marginals of the parameters. Warns and raises as predict() does."""
         answer = self._run(self._questions, self._posterior_steps())
         self._warn(answer.provenance, stacklevel=2)
         return answer
 
     def contrasts(self, columns: Sequence[int], against: int | None = None) -> Contrasts:
-        """What columns of categories do beside one another, which is all that is known of them where
-        every row has one: each above their average, or above the column `against`.
+        """Effects of a field's categories, one column each, above their average or above that of
+        the column `against`. Where every row has one of them only such differences are known.
 
-        Exact of a dense model with one linear predictor; otherwise `sd` is of the draws. Warns, and
-        raises, as predict().
+        `sd` is exact for a dense model with one linear predictor, otherwise that of the draws.
+        Warns and raises as predict() does.
 
         Args:
-            columns: which, counted from 0; at least two.
+            columns: counted from 0; at least two, each once.
 
         Raises:
-            InvalidInput: they are no such columns.
+            InvalidInput: the model has no such columns, or is a network.
         """
         answer = self._run(self._questions, contrast_steps(self, columns, against))
         self._warn(answer.provenance, stacklevel=2)
         return answer
 
     def draws(self) -> Draws:
-        """All retained draws of one snapshot. Warns, and raises, as predict()."""
+        """All retained draws of one snapshot. Warns and raises as predict() does."""
         answer = self._run(self._questions, self._draws_steps())
         self._warn(answer.provenance, stacklevel=2)
         return answer
 
     def status(self) -> ServerStatus:
-        """How the server and the model spoken of stand."""
+        """State of the server and of the connection's model."""
         return self._run(self._questions, self._status_steps())
 
     def models(self) -> list[ModelState]:
-        """All models of the server."""
+        """The server's models on which this client has a role."""
         return self._run(self._questions, self._models_steps())
 
     def events(self) -> list[Event]:
-        """What has happened to the model spoken of, oldest first: the server keeps 64."""
+        """The newest events of the connection's model, oldest first; the server keeps 64."""
         return self._run(self._questions, self._events_steps())
 
     def producer_status(self, producer: int) -> ProducerState:
-        """Where any producer stands. Claims nothing. REQUIRES: an observe endpoint."""
+        """Asks where a producer stands, without claiming it. REQUIRES: an observe endpoint."""
         return self._run(self._rows, self._producer_steps(producer))
 
     def pause(self) -> ModelState:
-        """The model learns nothing from now on; its rows wait. Needs the role admin."""
+        """Pauses the model: it learns nothing, and its rows wait. Needs the role admin."""
         return self._run(self._questions, self._change_steps(True, ""))
 
     def resume(self) -> ModelState:
-        """The model goes on learning."""
+        """Lets the model go on learning. Needs the role admin."""
         return self._run(self._questions, self._change_steps(False, ""))
 
     def answer_by(self, model: str) -> ModelState:
-        """Questions about this model are answered by another that follows it, or by itself."""
+        """Has questions about this model answered by `model`: one that follows it, or itself. Needs
+        the role admin."""
         return self._run(self._questions, self._change_steps(None, model))
 
     def take_checkpoint(self, timeout: float = 60.0) -> Checkpoint:
-        """Has the server write a checkpoint and waits for it, `timeout` seconds at most.
+        """Has the server write a checkpoint and waits for it, at most `timeout` seconds. Needs the
+        role admin.
 
         Raises:
             Refused: the server keeps no folder.

@@ -1,4 +1,4 @@
-"""A connection that is opened with Hello, and again when it has broken."""
+"""A connection that says Hello, and connects again when it has broken."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ MAY_PASS = (
 
 
 class Connection(Exchange):
-    """One connection: Hello, and connecting again."""
+    """A connection that says Hello, and connects again when it has broken."""
 
     def __init__(self, address: str, options: Options) -> None:
         super().__init__(address, options)
         self._fingerprint = 0
         self.ended = False
-        self.look_at_server: Callable[[], None] = lambda: None  # raises where nobody can come back
-        self._under_way = False  # a call; still so at the next one: it was interrupted
+        self.look_at_server: Callable[[], None] = lambda: None  # raises if trying again is no use
+        self._under_way = False  # a call runs; at the start of another: that one was interrupted
 
-    # --- Calls, which an exception out of a signal's handler, as of Ctrl-C, may end anywhere
+    # --- Calls. An exception from a signal handler, as that of Ctrl-C, may end one anywhere.
 
     def begin(self) -> None:
         if self._under_way:
@@ -56,16 +56,16 @@ class Connection(Exchange):
         self._under_way = True
 
     def finish(self) -> None:
-        """The call has ended by itself, with an answer or an error of this package's."""
+        """Called when a call has ended by itself, with an answer or an error of this package."""
         self._under_way = False
 
     def recover(self) -> None:
-        """The call was interrupted: what was half sent or half read goes with the connection."""
+        """Closes the connection of an interrupted call, with what was half sent or half read."""
         self.close()
         self._under_way = False
 
     def end(self) -> None:
-        """Closes it for good: a call under way in another thread or task connects no more."""
+        """Closes it for good: a running call of another thread or task does not connect again."""
         self.ended = True
         self.close()
 
@@ -80,7 +80,7 @@ class Connection(Exchange):
         self._fingerprint = self.welcome.fingerprint
 
     def reconnect(self) -> Steps[None]:
-        """At once and then after pauses of 50 ms to 2 s, for `retry_for` seconds."""
+        """Connects at once, then after pauses of 25 ms to 2 s, for `retry_for` seconds."""
         begin = time.monotonic()
         pause = FIRST_PAUSE
         while True:
@@ -96,7 +96,7 @@ class Connection(Exchange):
                         error.args = (f"{error.args[0]}{gave_up}",)
                     raise
             self.close()
-            # Half of each pause is up to chance, or all clients of a restarted server come at once.
+            # Half of each pause is random, or all clients of a restarted server would come at once.
             chosen = pause * random.uniform(0.5, 1.0)
             yield Sleep(min(chosen, self.options.retry_for - spent))
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -160,8 +160,8 @@ class Connection(Exchange):
     def through(
         self, what: Callable[[], Steps[T]], again: bool = True, question: bool = False
     ) -> Steps[T]:
-        """Runs `what`, on a new connection where the old one is gone; and, if `again`, once more
-        whenever it breaks meanwhile. That rows are missing does not keep a question from going on.
+        """Runs `what`, on a new connection where the old one is gone; with `again`, once more
+        whenever the connection breaks meanwhile. A `question` is asked even if rows are missing.
         """
         began = time.monotonic()
         pause = 0.0
@@ -184,7 +184,7 @@ class Connection(Exchange):
                     again and self.options.reconnect and self._channel is None and may_pass(error)
                 ):
                     raise
-                if self._progress() != mark:  # else it breaks again and again
+                if self._progress() != mark:  # without progress retry_for goes on counting
                     mark, began, pause = self._progress(), time.monotonic(), 0.0
                 elif time.monotonic() - began >= self.options.retry_for:
                     raise
@@ -193,7 +193,7 @@ class Connection(Exchange):
             pause = min(2 * pause, LONGEST_PAUSE) or FIRST_PAUSE
 
     def _look(self) -> None:
-        """Finds out whether the server has gone since; who is idle for long is let go."""
+        """Finds out whether the server has closed the connection, as it does with idle ones."""
         try:
             self.poll()
             if any(a.HasField("refusal") and a.refusal.closing for a in self._answers):

@@ -1,4 +1,4 @@
-"""Takes steps in an event loop of asyncio; `blocking` takes the same in a thread."""
+"""Runs the steps of a request in an event loop of asyncio, as `blocking` does in a thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .steps import Effect, Resolve, Sleep, Steps, T, Wait
 
 
 async def run(steps: Steps[T]) -> T:
-    """Takes the steps, letting other tasks run where they wait."""
+    """Runs the steps, letting other tasks run where they wait."""
     loop = asyncio.get_running_loop()
     try:
         effect = next(steps)

@@ -1,4 +1,4 @@
-"""How a blocking client is opened."""
+"""connect(), which opens a blocking client."""
 
 from __future__ import annotations
 
@@ -41,47 +41,52 @@ def connect(
 
     Args:
         address: `host:port`, `tcp:host:port`, `[v6]:port`, `tls://host:port` or `unix:/path`. The
-            observe endpoint takes rows and answers questions too, unless its server says otherwise.
+            observe endpoint takes rows, and unless server.observe.rows_only is true it answers
+            questions too.
         query: address of the query endpoint, for all questions; None: they go to `address`.
         model: by the server's name for it; empty: its first.
-        token: says who asks, of a server with identities.
-        ca: for `tls://`: file of who vouches for the server, in PEM; empty: whom the system trusts.
-        server_name: that its certificate must have; empty: the address's host.
-        certificate, key: files of this client's own, for a server that asks who it is; the key may
-            stand in the certificate's file.
-        producer: whose stream this is: rows survive a broken connection exactly once. 0: a number
-            is drawn, for as long as this client lives. Another one, below 2^63, is the stream's for
-            good: the next process can take it up.
-        resend: False: rows that are on their way when a connection breaks are learned or lost, the
-            call that notices raises Disconnected, and no rows are kept here.
-        first_sequence: of a producer that is given, the number of the first row this client sends.
-            0: rows that the server has already are counted as duplicate. "next": this client's rows
+        token: shows who the client is to a server with identities.
+        ca: for `tls://`: PEM file of the authorities that are trusted; empty: those of the system.
+        server_name: the name that the server's certificate must have; empty: the address's host.
+        certificate, key: PEM files that show who this client is to a server that asks; the key may
+            be in the certificate's file.
+        producer: number of the stream: each row is learned once, also where a connection breaks. 0:
+            with `resend` a number is drawn for the life of this client, if the server can forget
+            such producers. Another number, below 2^63, is the stream's for good: the next process
+            can take the stream up.
+        resend: False: rows on their way when a connection breaks are learned or lost, the call that
+            notices raises Disconnected, and no rows are kept here.
+        first_sequence: number of the first row that this client sends; only with a `producer`. 0:
+            rows that the server has already are counted as duplicate. "next": this client's rows
             come after those.
-        begins_here: likewise; the rows before first_sequence are not to be had: a server that does not know
-            the producer begins there. Otherwise it refuses, unless first_sequence is 0.
-        durable: True: fail where an acknowledgement would not mean the disk. False: acknowledge at
-            once. None: whatever the server offers.
+        begins_here: the rows before first_sequence will never be sent: a server that does not know
+            the producer begins there. Otherwise it refuses, unless first_sequence is 0. Only with a
+            `producer`.
+        durable: True: refuse a server whose acknowledgements do not mean that rows are on its disk.
+            False: ask it to acknowledge at once. None: as the server does by default.
         fingerprint: what this client believes a row means; 0: do not check.
-        schema: whose rows these are: a server that was given another is Refused. One without a
-            schema, or from before that was told, takes any rows that have as many columns. Parameters
-            are called by its features.
-        connect_timeout, reply_timeout: seconds; the latter without a byte coming or going.
-        single_precision: True: send 32-bit numbers. None: where X and y are 32-bit themselves.
+        schema: of this client's rows: a server with another schema is Refused. One without a
+            schema, or too old to tell, takes any rows with as many columns. Parameters get the
+            names of the schema's features.
+        connect_timeout: seconds.
+        reply_timeout: seconds without a byte coming or going.
+        single_precision: True: send 32-bit numbers. None: only where X and y are 32-bit themselves.
         max_rows_per_frame: 0: as many as the server takes.
-        resend_bytes: bytes of rows kept to be sent again: those on their way, for which observe() waits when they are more, and as many acknowledged ones as there is room
-            for until the server has them on disk.
-        retry_for: seconds for which connecting again goes on trying; 0: once.
-        reconnect: connect again without being asked when the connection has broken. Rows then go on
-            by themselves; without `resend` the call that notices raises, and the next connects.
-            Questions are asked again.
+        resend_bytes: bytes of rows kept to be sent again: those on their way, for which observe()
+            waits when they are more, and as many acknowledged ones as there is room for until they
+            are on the server's disk.
+        retry_for: seconds for which connecting again is tried; 0: once.
+        reconnect: a call that finds the connection broken connects again. With `resend` rows then
+            go on; without, the call that notices raises, and the next connects. Questions are asked
+            again.
         refused_rows: what wait() does when rows were refused: "raise" RowsRefused, "warn" with
             RowsRefusedWarning, or "keep" them for take_refused_rows().
 
     Raises:
         Unreachable, TimedOut: nobody listens there, or nobody answers.
-        CertificateRefused: of `tls://`: it is another server, or its certificate is not good.
+        CertificateRefused: with `tls://`: the certificate is another server's, or not trusted.
         Refused: the server refuses; NotPermitted, UnknownModel and ProducerBusy are kinds of it.
-        InvalidInput: an argument that cannot be.
+        InvalidInput: an argument is not valid, or contradicts another.
     """
     options = options_from(
         first_sequence,
