@@ -22,26 +22,26 @@ WHOLE_FRAME = 2**32 - 1
 
 
 class Acknowledged(Connection):
-    """A connection whose answers say what became of rows.
+    """A connection that counts what became of the rows sent.
 
-    Invariant: every row handed in is in `totals` once, as what is known of it, or on its way.
+    Invariant: every row handed in is on its way, or is counted once in `totals`.
     """
 
     def __init__(self, address: str, options: Options) -> None:
         super().__init__(address, options)
         self.totals = Totals()
         self.frames = SentFrames()
-        self._restoring_until = 0  # id; until then answers are about frames held; 0: none
+        self._restoring_until = 0  # id; up to it answers are about held frames; 0: none
         self._accepted_by_instance = 0
-        self._mark = (0, 0)  # durable: so many rows are once the server's head of then is
+        self._mark = (0, 0)  # (h, n): once durable_through reaches h, n rows are durable
         self._refused: list[tuple[int, Reason]] = []
         self._refused_count = 0
-        self._faults: dict[int, str] = {}  # by row: the newest rows that may be refused
-        self._change: Callable[[], None] | None = None  # under way
+        self._faults: dict[int, str] = {}  # by row; of the newest rows that may be refused
+        self._change: Callable[[], None] | None = None  # begun by _make() and not finished
 
     def _make(self, change: Callable[[], None]) -> None:
-        """Changes what is known of rows. An interrupt does not leave it half made: recover() makes it
-        once more. REQUIRES: `change` says what is to be, and adds to nothing."""
+        """Runs `change`. If it is interrupted recover() runs it again. REQUIRES: running it twice
+        is the same as once: it assigns values and adds to none."""
         self._change = change
         change()
         self._change = None
@@ -59,7 +59,7 @@ class Acknowledged(Connection):
         super().recover()
 
     def note_faults(self, first: int, faults: Iterable[tuple[int, str]]) -> None:
-        """Of rows from number `first` on, which are not kept: what a refusal will be about."""
+        """Keeps texts about the rows from number `first` on, for the report if they are refused."""
         for at, text in faults:
             self._faults[first + at] = text
         while len(self._faults) > MOST_NOTED:
@@ -75,7 +75,7 @@ class Acknowledged(Connection):
         frame = self.frames.find(response.id)
         if frame is None:
             return False
-        if frame.id <= self._restoring_until:  # one that was acknowledged before, and is still kept
+        if frame.id <= self._restoring_until:  # it was acknowledged before, and stays kept
             if frame.id == self._restoring_until:
                 self._restoring_until = 0
         else:
@@ -105,7 +105,7 @@ class Acknowledged(Connection):
             return
         frames, rows = self.frames.up_to(up_to)
         acknowledged = totals.sent - totals.unknown - self.frames.rows_on_the_way + rows
-        # Where an acknowledgement means the disk all that is acknowledged is there.
+        # If acknowledgements mean the disk, all acknowledged rows are durable.
         if self.welcome.durability == pb.DURABILITY_LOGGED:
             durable = acknowledged
         else:
@@ -154,7 +154,7 @@ class Acknowledged(Connection):
         return noted
 
     def take_refused(self) -> RowsRefused | None:
-        """The refused rows, oldest first, since the last call."""
+        """The rows refused since the last call, oldest first."""
         if not self._refused_count:
             return None
         rows = np.array([row for row, _ in self._refused], dtype=np.int64)

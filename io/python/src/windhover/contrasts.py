@@ -1,4 +1,4 @@
-"""What the categories of a field do beside one another: each has a column, and only their
+"""Effects of a field's categories beside one another. Each category has a column, and only their
 differences are known."""
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ _HALF_WIDTH = 1.6448536269514722  # a normal's 90 % interval, in standard deviat
 
 @dataclass(frozen=True, repr=False)
 class Contrasts(Answer):
-    """Each column of a group above the group's average, or above one of them; a number a column,
-    of several classes a number a class and column.
+    """How far each column of a group is above the group's average, or above one of its columns.
+    Arrays have one number a column, for each block of parameters (a class; variance, mean).
 
     Attributes:
         mean, sd, q5, q95: of the contrast.
-        draws: of how many draws `sd` is, known to within 1 / sqrt(2 draws); 0: it is exact.
+        draws: number of draws that `sd` is of, with a relative error of about 1 / sqrt(2 draws);
+            0: it is exact.
         names: of the parameters.
     """
 
@@ -67,12 +68,13 @@ class Contrasts(Answer):
 
 
 class Group:
-    """Columns that are one another's alternatives, and what is taken off each.
+    """Columns of the categories of one field, and what is subtracted from each.
+
+    `names` are those of all parameters, by number; `shown` those by column name, if there are any.
 
     Raises:
-        InvalidInput: fewer than two, the same one twice, or none of the model's `features`;
-            `against` is none of them; or parameters with these `names` are a network's, or fewer. `shown`:
-            what they are called where the columns have names.
+        InvalidInput: there are fewer than two columns, one is given twice, or is not one of the
+            `features`; `against` is not one of them; or the model is a network.
     """
 
     def __init__(
@@ -108,12 +110,12 @@ class Group:
 
     @property
     def _contrasts(self) -> FloatArray:
-        """A row a column of the group."""
+        """Shape (columns, columns): one contrast a row."""
         contrasts: FloatArray = np.eye(len(self.columns)) - self._weights
         return contrasts
 
     def rows(self) -> FloatArray:
-        """What exact() wants the answers to: the average row, then each contrast added and taken off."""
+        """The rows for exact(): the average, then the average plus and minus each contrast."""
         table = np.zeros((1 + 2 * len(self.columns), self._features))
         table[:, self.columns] = self._weights
         table[1::2, self.columns] += self._contrasts
@@ -122,12 +124,13 @@ class Group:
 
     @property
     def has_one_predictor(self) -> bool:
-        """Not one a class, nor one for the mean and one for the variance."""
+        """Not one for each class, nor one for the mean and one for the variance."""
         return len(self._names) <= self._features + 1
 
     def exact(self, answer: Predictions) -> Contrasts | None:
-        """The variance along a contrast is the second difference of the linear predictor's. `answer`
-        to rows(), of a model with one linear predictor; None where it is of several snapshots.
+        """The contrasts from the `answer` to rows(), for a model with one linear predictor; None
+        where it is of several snapshots. The variance along a contrast is half the second
+        difference of the linear predictor's variance.
         """
         if len({provenance.snapshot_id for provenance in answer.provenances}) > 1:
             return None
@@ -142,7 +145,7 @@ class Group:
         )
 
     def drawn(self, posterior: Posterior, draws: Draws) -> Contrasts:
-        """Means of the posterior, sd of the draws; of each class."""
+        """Means from the posterior, sd from the draws, for each block of parameters."""
         stride = self._features + self._names[-1].endswith("intercept")
         at = np.arange(0, len(posterior), stride)[:, np.newaxis] + self.columns
         return Contrasts(
@@ -155,7 +158,7 @@ class Group:
 
 
 def contrast_steps(client: Shared, columns: Sequence[int], against: int | None) -> Steps[Contrasts]:
-    """What `client` says of the columns."""
+    """The steps of Client.contrasts()."""
     group = Group(
         columns, against, client.features, client._parameter_names(False), client._parameter_names()
     )

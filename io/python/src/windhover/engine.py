@@ -5,8 +5,9 @@
         engine.wait()
         lower, upper = engine.predict(X).interval(0.9)
 
-Rows that are contiguous float64 are read where they lie, and answers are arrays that the library
-wrote. Needs libwindhover.so.0 (package libwindhover0), or WINDHOVER_LIBRARY, its path.
+Rows in contiguous float64 arrays are not copied, and answers are arrays that the library wrote. It
+needs libwindhover.so.0 (package libwindhover0); the environment variable WINDHOVER_LIBRARY may give
+its path.
 """
 
 from __future__ import annotations
@@ -35,24 +36,25 @@ from .rows import column_of
 
 
 class Engine(EngineLife):
-    """Keeps the posterior of a stream in memory that is fixed at the start.
+    """Keeps the posterior of a stream in memory whose size is fixed at the start.
 
-    Threads: any may call anything; observe() and poll() take turns, and so do questions, one of
-    which does not wait for rows. A forked process has none of the threads: there every call but
-    close() is refused.
+    Any thread may call anything. Calls that take rows or learn wait for one another, and so do
+    questions, but a question does not wait for rows. A forked process has none of the threads:
+    there every call but close() is refused.
 
     Args:
         features: columns of a row, without the intercept.
         model: `windhover models` lists the names.
-        threads: that learn meanwhile; 0: none does but in poll(), wait() and a full observe().
-        options: the fields of windhover_engine_options of `io/c/engine.h`, such as window_size,
-            horizon ("window", ...), seed, classes, sampler; max_nonzeros of sparse rows, and of
-            many columns structure ("diagonal"); labels_pending, how many keys may wait for their
-            outcomes.
+        threads: number of learner threads; 0: only poll(), wait() and a full observe() learn.
+        options: the fields of windhover_engine_options in `io/c/engine.h`, such as window_size,
+            horizon ("window", ...), seed, classes and sampler; max_nonzeros for sparse rows;
+            structure ("diagonal") for many columns; labels_pending: how many keys may wait for
+            their outcomes.
 
     Raises:
+        ImportError: the package was installed without its compiled module.
         OSError: the library is missing.
-        InvalidInput: an option that there is not, or a value that it refuses, in its words.
+        InvalidInput: there is no such option, or the library refuses a value, in its words.
     """
 
     def __enter__(self) -> Engine:
@@ -71,17 +73,17 @@ class Engine(EngineLife):
     def observe(
         self, X: Any, y: Any, offsets: Any = None, weights: Any = None, trials: Any = None
     ) -> int:
-        """Takes rows and says how many it took.
+        """Takes rows and returns how many.
 
-        While the learner is behind by window_slack rows it waits for it, or does its work.
+        While the learner is behind by window_slack rows it waits for the learner, or does its work.
 
         Args:
             X: shape (n, features): array, data frame, SciPy sparse matrix or SparseRows.
-            y, offsets, weights, trials: shape (n,), as of Client.observe().
+            y, offsets, weights, trials: shape (n,), as for Client.observe().
 
         Raises:
-            RowsRefused: some were refused, counted from 0 in this call; the others were taken.
-            Refused: the model does not take what is given; rows before may have been taken.
+            RowsRefused: some were refused, numbered from 0 in this call; the others were taken.
+            Refused: the model does not take these arrays; rows before may have been taken.
         """
         rows = taken(self._options, X, y)
         columns = {"offsets": offsets, "weights": weights, "trials": trials}
@@ -107,22 +109,22 @@ class Engine(EngineLife):
         return rows.count
 
     def _taking(self, call: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """What the call has said beside its status, once the learner has had room for it."""
+        """Repeats the call until the window has room; returns what it gives behind its status."""
         while (said := call())[0] == Reason.WINDOW_FULL:
             self._go_on()
         self._check(said[0])
         return said[1:]
 
     def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
-        """What happened, of rows asked about with a key: they are learned like any others, and
-        scored by the answer given then.
+        """Tells the outcomes of rows that were asked about with a key. Each row is then learned
+        like any other, and scored by the answer that was given.
 
         Args:
             key: as for predict(): one, or several.
             y: a number, or one a key.
 
         Raises:
-            InvalidInput: keys and y do not belong together.
+            InvalidInput: key and y differ in length.
             Refused: the engine keeps no keys: labels_pending is 0.
         """
         keys = [key] if isinstance(key, str) else list(key)
@@ -143,9 +145,9 @@ class Engine(EngineLife):
             return Joined(accepted, refused_count, duplicate, self.rows, 0, refused)
 
     def settle(self) -> None:
-        """Keys whose time is up (labels_timeout_seconds) are no longer waited for.
+        """Ends the wait of keys whose time is up (labels_timeout_seconds).
 
-        observe() and outcome() do it too: who calls neither for long calls this now and then.
+        observe() and outcome() do it too: call this now and then if neither is called for long.
         """
         with self._writing:
             if not self._options.labels_pending:
@@ -157,12 +159,12 @@ class Engine(EngineLife):
     # --- Answers
 
     def wait(self, timeout: float = 60.0, ok: bool = False) -> Provenance:
-        """Until answers hold every row taken in before the call; says how they stand.
+        """Waits until answers include every row taken before the call; returns their provenance.
 
-        Right after the first rows that is "warming_up": with `ok` it waits until the status is ok.
+        Right after the first rows its status is "warming_up": with `ok` it waits for "ok".
 
         Raises:
-            TimedOut: it is not so after so many seconds.
+            TimedOut: it is not so after `timeout` seconds.
         """
         rows = self.rows
         deadline = time.monotonic() + timeout
@@ -178,12 +180,12 @@ class Engine(EngineLife):
             self._go_on()
 
     def provenance(self) -> Provenance:
-        """How answers stand now: status, reason, and the numbers behind them."""
+        """Provenance of the newest posterior: status, reason, and the numbers behind them."""
         with self._asking:
             return self._asker().provenance()
 
     def events(self) -> list[Event]:
-        """What has happened to the posterior, oldest first: 64 are kept."""
+        """The newest events of the engine, oldest first; 64 are kept."""
         with self._asking:
             return self._asker().events()
 
@@ -199,12 +201,12 @@ class Engine(EngineLife):
         trials: Any = None,
         key: str | Sequence[str] | None = None,
     ) -> EnginePredictions:
-        """Predicts y for each row; more than max_query_rows of them in several pieces.
+        """Predicts y for each row; more than max_query_rows rows in several pieces.
 
         Arguments are those of Client.predict().
 
         Raises:
-            InvalidInput, Refused: it cannot be asked like this.
+            InvalidInput, Refused: arguments are not valid, or not for this model.
         """
         columns = {"outcomes": outcomes, "offsets": offsets, "trials": trials}
         asked = Asked(interval, quantiles, thresholds, thompson_id)
@@ -235,14 +237,14 @@ class Engine(EngineLife):
         return answer
 
     def contrasts(self, columns: Sequence[int], against: int | None = None) -> Contrasts:
-        """What columns of categories do beside one another: as Client.contrasts()."""
+        """Effects of a field's categories beside one another, as Client.contrasts()."""
         with self._asking:
             answer = self._asker().contrasts(columns, against)
         warn_unless_ok(answer.provenance, "", stacklevel=2)
         return answer
 
     def draws(self) -> Draws:
-        """All draws that are kept, of one snapshot; none before there are any."""
+        """All retained draws of the newest snapshot; none before there are any."""
         with self._asking:
             answer = self._asker().draws()
         warn_unless_ok(answer.provenance, "", stacklevel=2)

@@ -1,4 +1,4 @@
-"""Arrays and texts for the library, which reads them where they lie."""
+"""Arrays and texts for the library, which reads them without a copy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check(library: Library, status: int) -> None:
 
 
 def taken(options: Any, x: Any, y: Any) -> Rows:
-    """Rows of the engine's model, of 64-bit numbers."""
+    """Rows for the engine's model, with 64-bit numbers."""
     return rows_of(
         x,
         y,
@@ -33,7 +33,7 @@ def taken(options: Any, x: Any, y: Any) -> Rows:
 
 
 def texts(keys: str | Sequence[str] | None, rows: int) -> list[bytes]:
-    """One a row, "" for none."""
+    """One key a row, "" for a row without one; empty where there are no keys."""
     names = keys_of(keys, rows) or []
     if any(b"\0" in name for name in names):
         raise InvalidInput("a key has no character 0")
@@ -43,7 +43,7 @@ def texts(keys: str | Sequence[str] | None, rows: int) -> list[bytes]:
 def arguments(
     rows: Rows, columns: dict[str, FloatArray | None], begin: int, end: int
 ) -> dict[str, Any]:
-    """Rows `begin` to `end`, and these columns of them, by the names of `_engine`."""
+    """Rows `begin` to `end` and their `columns`, as arguments of `_engine`."""
     first, last = begin, end
     arrays: dict[str, Any] = {}
     if rows.indices is not None and rows.row_ends is not None:

@@ -1,4 +1,4 @@
-"""An engine of this process from its making to its end: memory, learning, and what is kept."""
+"""Creation, learning, saving and end of an engine in this process."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .reasons import Reason
 if TYPE_CHECKING:
     from . import _engine
 
-_POLLED = 64  # rounds of learning a call
-_PAUSE = 0.0005  # seconds; the learner is behind, or has not published yet
+_POLLED = 64  # rounds of learning in one call of the library
+_PAUSE = 0.0005  # seconds; while the learner is behind, or has not published yet
 
 
 @contextmanager
@@ -40,11 +40,11 @@ def _made(library: _engine.Library, options: _engine.Options) -> _engine.Engine:
 
 
 class EngineLife:
-    """What `Engine` is without rows and questions."""
+    """`Engine` without rows and questions."""
 
     _handle: _engine.Engine | None = None
     _reader: Reader | None = None
-    _closing = False  # who waits for the learner gives up, and with it the locks
+    _closing = False  # then calls that wait for the learner raise and give up their locks
 
     def __init__(
         self, features: int, *, model: str = "linear", threads: int = 1, **options: Any
@@ -57,7 +57,7 @@ class EngineLife:
         self._running = False
         with _set_up():
             self._handle = _made(self._c, self._options)
-        self.footprint = self._handle.footprint  # bytes, readers not counted
+        self.footprint = self._handle.footprint  # bytes of the engine, without readers
         self._dimension = self._handle.dimension
         try:
             self._reader = Reader(self._c, self._handle, self._options)
@@ -67,7 +67,7 @@ class EngineLife:
             self.close()
             raise
 
-    # --- Locks. In a fork they are as they were then, perhaps locked by a thread that is not there.
+    # --- Locks. In a fork they may be held by a thread that is not there, so it must not take them.
 
     @property
     def _writing(self) -> AbstractContextManager[Any]:
@@ -92,12 +92,12 @@ class EngineLife:
 
     @property
     def dimension(self) -> int:
-        """Parameters: features, and the intercept if there is one."""
+        """Number of parameters, over all classes and the intercept included."""
         return self._dimension
 
     @property
     def rows(self) -> int:
-        """Rows accepted so far."""
+        """Number of rows accepted so far."""
         with self._asking:
             return self._alive().head
 
@@ -108,24 +108,24 @@ class EngineLife:
 
     @property
     def pending(self) -> int:
-        """Keys whose outcome is waited for."""
+        """Number of keys that wait for their outcome."""
         with self._asking:
             return self._alive().pending_labels
 
     # --- Learning
 
     def poll(self, rounds: int = _POLLED) -> int:
-        """Does at most so many rounds of learning; how many were worth doing.
+        """Does at most `rounds` rounds of learning; returns how many had work to do.
 
         Raises:
-            InvalidInput: not 0 to 2^31 - 1 rounds.
-            Refused: threads do it.
+            InvalidInput: `rounds` is not in 0 to 2^31 - 1.
+            Refused: learner threads run.
         """
         if not 0 <= rounds < 2**31:
             raise InvalidInput(f"{rounds} rounds; 0 to 2147483647 are possible")
         done = 0
         with self._writing:
-            while True:  # in pieces, so that Ctrl-C and close() are heard
+            while True:  # in pieces, so that Ctrl-C and close() have an effect
                 piece = min(rounds - done, _POLLED)
                 status, worth = self._alive().poll(piece)
                 self._check(status)
@@ -134,19 +134,19 @@ class EngineLife:
                     return done
 
     def start(self) -> None:
-        """Learns on threads of the library's own from now on."""
+        """Starts the library's learner threads."""
         with self._writing:
             self._check(self._alive().start())
             self._running = True
 
     def stop(self) -> None:
-        """Learns in poll() alone from now on."""
+        """Stops the learner threads: from now on only poll(), wait() and a full observe() learn."""
         with self._writing:
             self._check(self._alive().stop())
             self._running = False
 
     def pause(self) -> None:
-        """Learns nothing from now on: answers stay what they are, and rows wait."""
+        """Pauses learning: answers stay what they are, and rows wait."""
         with self._asking:
             self._check(self._alive().pause(True))
 
@@ -156,7 +156,7 @@ class EngineLife:
             self._check(self._alive().pause(False))
 
     def _go_on(self) -> None:
-        """Lets the learner get on."""
+        """Does some of the learning, or lets the learner threads work for a moment."""
         if self._closing:
             raise InvalidInput("the engine is closed")
         with self._writing:
@@ -164,7 +164,7 @@ class EngineLife:
         if not worked:
             time.sleep(_PAUSE)
 
-    # --- Kept and ended
+    # --- Saving and end
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -173,7 +173,11 @@ class EngineLife:
         )
 
     def save(self) -> bytes:
-        """All that an engine of the same options goes on from, with the same bits."""
+        """The state, from which restore() of an engine with the same options goes on bit for bit.
+
+        Raises:
+            Refused: the engine was made with `checkpoints=0`.
+        """
         with self._writing:
             running = self._running
             self.stop()
@@ -186,10 +190,11 @@ class EngineLife:
         return kept
 
     def restore(self, kept: bytes) -> None:
-        """Becomes the engine that was saved.
+        """Takes the state of the engine that was saved.
 
         Raises:
-            InvalidInput: that is not what this engine can go on from; it is as it was at first.
+            InvalidInput: this engine was made with `checkpoints=0`, and nothing changes; or it
+                cannot go on from that state, and is as if newly made.
         """
         with self._writing, self._asking:
             running = self._running
@@ -202,9 +207,9 @@ class EngineLife:
                     self.start()
 
     def close(self) -> None:
-        """Stops, and gives the memory back; in a fork it is forgotten.
+        """Stops the engine and frees its memory; in a fork it only forgets it.
 
-        A call that waits for the learner in another thread raises InvalidInput.
+        A call of another thread that waits for the learner raises InvalidInput.
         """
         if self._process != os.getpid():
             self._reader = self._handle = None

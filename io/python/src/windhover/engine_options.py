@@ -12,7 +12,7 @@ from .provenance import Horizon
 if TYPE_CHECKING:
     from ._engine import Library, Options
 
-_OWN = {"features", "model", "learner_threads"}  # arguments of their own
+_OWN = {"features", "model", "learner_threads"}  # set by arguments of their own
 _SURPRISING_ROWS = ("keep", "count", "down-weight", "set-aside")
 _STRUCTURES = ("chosen", "full", "diagonal")
 _NAMED = {
@@ -25,10 +25,10 @@ _NAMED = {
 def filled(
     library: Library, features: int, model: str, threads: int, options: dict[str, Any]
 ) -> Options:
-    """The struct of the library.
+    """The library's options, filled in.
 
     Raises:
-        InvalidInput: there is no such option, or its value is of another type or too large.
+        InvalidInput: there is no such option, or its value is of another type or out of its bounds.
     """
     from . import _engine
 

@@ -1,4 +1,4 @@
-"""Who asks an engine of this process, and its answers as arrays."""
+"""Questions to an engine in this process, and its answers as arrays."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .rows import column_of
 if TYPE_CHECKING:
     from . import _engine
 
-# The models whose answers are probabilities of classes.
+# Models whose answers are probabilities of several classes.
 _CATEGORICAL = ("softmax", "mlp-softmax", "drbm")
 _NETWORKS = ("mlp-linear", "mlp-logistic", "mlp-softmax", "drbm")
 
-# The library's tables, and what `Predictions` calls them.
+# The library's tables, by their names in `Predictions`.
 _TABLES = {
     "quantile_table": "quantiles",
     "exceedance": "exceedance",
@@ -71,7 +71,7 @@ class EnginePredictions(Predictions):
 
 
 class _Written:
-    """Where the library writes its answers about n rows."""
+    """Arrays into which the library writes its answers about n rows."""
 
     def __init__(self, n: int, asked: Asked, classes: int, dtype: np.dtype[Any]) -> None:
         self._numbers: Any = np.zeros(n, dtype=dtype)
@@ -80,18 +80,18 @@ class _Written:
         self._tables = {name: np.zeros((n, width)) for name, width in widths.items()}
 
     def arguments(self, begin: int, end: int) -> dict[str, Any]:
-        """Of rows `begin` to `end`, by the names of `_engine`."""
+        """The arrays of rows `begin` to `end`, as arguments of `_engine`."""
         tables = {name: table[begin:end] for name, table in self._tables.items()}
         return tables | {"predictions": self._numbers[begin:end]}
 
     def arrays(self) -> dict[str, FloatArray]:
-        """By the names of `Predictions`: views, nothing is copied."""
+        """Views of the arrays, by their names in `Predictions`."""
         columns = {name: self._numbers[name] for name in self._numbers.dtype.names}
         return columns | {_TABLES[name]: table for name, table in self._tables.items()}
 
 
 class Reader:
-    """A reader of the library; one thread at a time."""
+    """A reader of the library. One thread at a time may call it."""
 
     def __init__(
         self, library: _engine.Library, engine: _engine.Engine, options: _engine.Options
@@ -110,7 +110,7 @@ class Reader:
 
     @property
     def _names(self) -> tuple[str, ...]:
-        """Made when they are asked for: there may be millions."""
+        """Names of the parameters. They are made on demand, because there may be millions."""
         options = self._options
         classes = int(options.classes) if self._categorical else 0
         network = options.model in _NETWORKS
@@ -177,7 +177,7 @@ class Reader:
         return Draws(Provenance.of(where), theta[: where.draws], self._names)
 
     def provenance(self) -> Provenance:
-        """Of the newest snapshot."""
+        """Provenance of the newest snapshot."""
         status, where = self._reader.draws(np.zeros((0, self._dimension)))
         check(self._c, status)
         return Provenance.of(where)

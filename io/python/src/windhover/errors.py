@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions, and what is only worth a warning."""
+"""Exceptions and warnings."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from .reasons import Reason
 
 
 class WindhoverError(Exception):
-    """Base of all that this package raises about a server or its answers."""
+    """Base of this package's exceptions."""
 
 
 class InvalidInput(WindhoverError, ValueError):
-    """Arrays or options that cannot be sent: nothing of the call was."""
+    """Arguments are not valid, and nothing was sent; or the client or engine is closed, or of the
+    process that this one was forked from."""
 
 
 class Unreachable(WindhoverError, ConnectionError):
@@ -24,15 +25,16 @@ class Unreachable(WindhoverError, ConnectionError):
 
 
 class CertificateRefused(WindhoverError, ConnectionError):
-    """The server's certificate is not one of an authority that is trusted, of this name and time."""
+    """The server's certificate is of no trusted authority, of another name, or out of date."""
 
 
 class Disconnected(WindhoverError, ConnectionError):
-    """The connection broke. Rows that were on their way are accounted for in `totals`."""
+    """The connection broke. `totals` says what became of the rows on their way."""
 
 
 class TimedOut(WindhoverError, TimeoutError):
-    """No byte came or went for `reply_timeout` seconds. The connection is still open."""
+    """No byte came or went for `reply_timeout` seconds; the connection is still open. Connecting
+    and Engine.wait() raise it when their own time is up."""
 
 
 class ProtocolError(WindhoverError):
@@ -40,12 +42,12 @@ class ProtocolError(WindhoverError):
 
 
 class Refused(WindhoverError):
-    """The server refuses a request or a whole frame of rows.
+    """The server, or an Engine, refuses a request or a whole frame of rows.
 
     Attributes:
         reason: why.
-        number: what the server sent with it (`Refusal.number` of the protocol), or 0.
-        closing: the server closed the connection with it.
+        number: what the server sent with it (`Refusal.number` of windhover.proto), or 0.
+        closing: the server closes the connection after it.
     """
 
     def __init__(
@@ -63,7 +65,7 @@ class Refused(WindhoverError):
 
 
 class NotPermitted(Refused, PermissionError):
-    """The token, certificate or user has not the role that this asks for."""
+    """The client's token, certificate or user has not the role that the request needs."""
 
 
 class UnknownModel(Refused):
@@ -75,10 +77,10 @@ class ProducerBusy(Refused):
 
 
 class RowsMissing(WindhoverError):
-    """After a reconnection: rows that neither the server nor this client has any more.
+    """After a reconnection neither the server nor this client has some rows any more.
 
-    The connection is open. `go_back(sequence)` comes next where the caller still has them,
-    otherwise `leave_missing()`.
+    The connection is open. Call `go_back(sequence)` if the caller still has the rows, otherwise
+    `leave_missing()`.
 
     Attributes:
         first: sequence number of the first missing row.
@@ -98,15 +100,15 @@ class RowsMissing(WindhoverError):
 
 
 class RowsRefused(WindhoverError):
-    """The server refused some rows; the others were learned.
+    """Some rows were refused; the others were taken.
 
     Attributes:
-        rows: int64, shape (n,): which, counted over all rows this client has sent, from 0.
+        rows: int64, shape (n,): their numbers, from 0 over all rows that this client has sent.
             `observe` returns the number of its first row, so `rows - first` are indices into that
-            call's X.
+            call's X. From an Engine they are such indices.
         reasons: n reasons.
         count: how many were refused; more than n where the server did not list all of them.
-        cells: n texts, "column 1 is nan" or "y is -1": what is to blame; "" where that is not known.
+        cells: n texts such as "column 1 is nan" or "y is -1"; "" where the cause is not known.
     """
 
     def __init__(
@@ -135,14 +137,12 @@ class PosteriorWarning(WindhoverWarning):
 
 
 class RowsLostWarning(WindhoverWarning):
-    """The server came back without rows that it had acknowledged and that were no longer kept here.
-
-    They are in `totals.lost`.
-    """
+    """The server came back without rows that it had acknowledged and that were no longer kept here;
+    `totals.lost` counts them."""
 
 
 class RowsRefusedWarning(WindhoverWarning):
-    """As `RowsRefused`, where `refused_rows="warn"`."""
+    """As `RowsRefused`, with `refused_rows="warn"`."""
 
 
 def times(count: int, what: str) -> str:

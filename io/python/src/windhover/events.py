@@ -1,4 +1,4 @@
-"""What has happened to a model."""
+"""Events of a model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _time(ns: int) -> datetime | None:
 
 
 class EventKind(str, enum.Enum):
-    """What an event tells of; the protocol says more."""
+    """What an event is about; windhover.proto says more."""
 
     NONE = "none"
     STARTED = "started"
@@ -43,13 +43,13 @@ class Event:
 
     Attributes:
         id: 1, 2, ... in the life of the model, checkpoints included.
-        before, status, reason: the status it had, has, and why.
-        times, first_time: how often this change of status has come with nothing but the way back
-            between, and since when.
+        before, status, reason: of kind "status": the status before and after, and why.
+        times: how often this change of status has come since first_time, with only the change back
+            in between; otherwise 1.
         row: how many rows the learner had taken in.
-        number: the one behind the reason; of "resized" the rows of the window.
-        rows_before: of "resized", the rows before. Both are NaN where there is none.
-        drift_onset, drift_onset_time: of the reason "drift", the row from which on the newest ones
+        number: the number behind the reason; of kind "resized", the window's rows; or NaN.
+        rows_before: of kind "resized", the window's rows before; otherwise NaN.
+        drift_onset, drift_onset_time: of reason "drift", the row from which on the newest rows
             differ, and when it came; 0 and None: not known.
     """
 
@@ -69,7 +69,7 @@ class Event:
 
     @classmethod
     def of(cls, m: Any) -> Event:
-        """Takes the message of the wire."""
+        """From the protocol's message."""
         return cls(
             id=m.id,
             kind=nth(EventKind, m.kind, EventKind.UNKNOWN),

@@ -1,4 +1,4 @@
-"""A model behind an estimator: in a daemon of its own, or on a server that runs."""
+"""The model behind an estimator: in a daemon of its own, or on a server that runs already."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAUSED_AT_MOST = 32_768  # rows that wait in the window's slack while the model 
 TLS_WORDS = ("ca", "server_name", "certificate", "key")  # arguments of `connect`
 MOST_CLASSES = 64  # of one model: kMaxClasses of samplers/config.h
 REST = 0.01  # seconds between two looks at whether the learner rests
-LOOKS = 4  # looks that must agree: a learner that is kept from working looks as if it rested
+LOOKS = 4  # looks in a row that must agree: a learner without a CPU looks as if it rested
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,11 @@ class Wanted:
         columns: of a row.
         likelihood: as `model.name` of the daemon.
         classes: of softmax; otherwise 0.
-        address, query, model, token, tls, producer: of a server that runs; address None: a daemon.
-        options: of the daemon, by dotted name; what is not given is its default.
+        address, query, model, token, tls, producer: of a server that runs; address None: a daemon
+            is started.
+        options: of that daemon, by dotted name; otherwise its defaults hold.
         settle: seconds that settle() waits at most.
-        names: of the columns, by which parameters are called.
+        names: of the columns, which parameters get.
     """
 
     columns: int
@@ -55,7 +56,8 @@ class Wanted:
 
 
 class Hosted:
-    """Takes rows and gives predictions. `saved` starts a daemon where save() left another."""
+    """Takes rows and gives predictions. With `saved`, what save() returned, its daemon goes on from
+    there."""
 
     def __init__(self, wanted: Wanted, saved: Mapping[str, bytes] | None = None) -> None:
         self.wanted = wanted
@@ -106,7 +108,7 @@ class Hosted:
     def client(self) -> Client:
         """
         Raises:
-            InvalidInput: this process is a fork of the one that has it.
+            InvalidInput: this process is a fork of the one that connected.
         """
         if self._process != os.getpid():
             raise InvalidInput(
@@ -122,8 +124,8 @@ class Hosted:
             "model.name": wanted.likelihood,
             "process.prefault": False,
             "process.log_level": "error",
-            "server.drain_timeout": 50,  # nobody else speaks to it
-            # The folder serves save() alone: it is written when that asks for it.
+            "server.drain_timeout": 50,  # it has no other clients
+            # The folder is only for save(), which asks for a checkpoint.
             "data.folder": self._folder,
             "data.durability": "memory",
             "data.checkpoint_period": 0,
@@ -156,8 +158,8 @@ class Hosted:
         trials: Any = None,
         afresh: bool = False,
     ) -> None:
-        """Sends rows. `afresh`: the first ones: they are learned from all at once, so that the same
-        rows lead to the same posterior."""
+        """Sends rows. `afresh`: they are the first; a daemon of its own is paused until it has them
+        all (at most PAUSED_AT_MOST), so that the same rows lead to the same posterior."""
         self._dirty = True
         if not (afresh and self._daemon is not None and 1 < len(y) <= PAUSED_AT_MOST):
             self.client.observe(X, y, offsets=offsets, weights=weights, trials=trials)
@@ -170,8 +172,8 @@ class Hosted:
             self.client.resume()
 
     def settle(self) -> None:
-        """Waits until answers have all rows sent, and with a daemon of its own until its learner
-        rests or `settle` seconds are over."""
+        """Waits until answers include all rows sent and, with a daemon of its own, its learner
+        rests; after all rows are acknowledged at most `settle` seconds."""
         if not self._dirty:
             return
         totals = self.client.wait()
@@ -192,12 +194,12 @@ class Hosted:
         self._dirty = False
 
     def predict(self, X: Any, stacklevel: int, **asked: Any) -> Predictions:
-        """After settling. A warning is for who stands `stacklevel` calls above."""
+        """Predicts after settle(). Warnings point to the caller `stacklevel` calls above."""
         self.settle()
         return self.client._asked(X, **asked, stacklevel=stacklevel + 2)
 
     def save(self) -> dict[str, bytes]:
-        """The daemon's checkpoint, for another Hosted; nothing of a server that runs."""
+        """The daemon's checkpoint, for another Hosted; empty with a server that runs."""
         if self._daemon is None:
             return {}
         self.settle()
@@ -218,7 +220,8 @@ class Hosted:
 
 
 def _look_at(daemon: weakref.ref[Daemon]) -> Callable[[], None]:
-    """Before each attempt to connect: nobody starts a daemon of one's own again. Does not keep it."""
+    """Checks before each attempt to connect that the daemon runs: nobody starts it again. It does
+    not keep the daemon alive."""
 
     def look() -> None:
         if (one := daemon()) is not None:
@@ -228,5 +231,5 @@ def _look_at(daemon: weakref.ref[Daemon]) -> Callable[[], None]:
 
 
 def _remove(folder: Path, owner: int) -> None:
-    if os.getpid() == owner:  # no fork of it, which ends while its daemon goes on
+    if os.getpid() == owner:  # not a fork, which may end while the daemon goes on
         rmtree(folder, ignore_errors=True)

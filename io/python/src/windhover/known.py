@@ -1,4 +1,4 @@
-"""What a client knows of its server and its rows without asking."""
+"""What a client knows about its server and its rows without asking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .stream import Stream
 
 RefusedRows = Literal["raise", "warn", "keep"]
 
-# Said to a user who has a file's columns: the server's model may have been given a schema.
+# For a user who gives a file's columns to a model that was made with a schema.
 OTHER_COLUMNS = (
     ": rows are numbers, in the model's own columns. Of a server with model.schema these are what the "
     "schema makes of a file's columns: windhover.Schema.load(FILE).rows(frame) does"
@@ -23,7 +23,7 @@ OTHER_COLUMNS = (
 
 
 class Known:
-    """Where it is connected to, and what it knows of the model and the rows."""
+    """A client's connections, and what it knows about its model and its rows without asking."""
 
     def __init__(
         self, address: str, query: str | None, refused_rows: RefusedRows, options: Options
@@ -61,12 +61,12 @@ class Known:
 
     @property
     def connected(self) -> bool:
-        """Whether the connection that takes rows is open, as far as is known."""
+        """Whether the connection that takes rows is open, as far as this client has noticed."""
         return self._rows.connected
 
     @property
     def model(self) -> str:
-        """Name of the model spoken of."""
+        """Name of the connection's model."""
         return str(self._rows.welcome.model_name)
 
     @property
@@ -81,7 +81,7 @@ class Known:
 
     @property
     def dimension(self) -> int:
-        """Parameters: features, and the intercept if there is one."""
+        """Number of parameters, over all classes and the intercept included."""
         return int(self._rows.welcome.dimension)
 
     @property
@@ -91,7 +91,7 @@ class Known:
 
     @property
     def instance_id(self) -> int:
-        """The life of the server's history: another one when rows that it had accepted are gone."""
+        """Identifies the server's history: a new one when rows that it had accepted are lost."""
         return int(self._rows.welcome.instance_id)
 
     @property
@@ -116,29 +116,30 @@ class Known:
 
     @property
     def missing(self) -> RowsMissing | None:
-        """The rows that go_back() or leave_missing() has to deal with, if there are any."""
+        """Rows that neither the server nor this client has, for go_back() or leave_missing()."""
         return self._rows.missing
 
     @property
     def outstanding_rows(self) -> int:
-        """Rows on their way: sent, or about to be, and not acknowledged."""
+        """Rows handed over and not acknowledged yet."""
         return self._rows.frames.rows_on_the_way
 
     def go_back(self, sequence: int) -> None:
-        """After RowsMissing: the caller still has the missing rows from `sequence` on.
+        """After RowsMissing, for a caller that still has the missing rows from `sequence` on: it
+        hands them in again, and all rows behind them, beginning with `sequence`.
 
-        That is the number of the next row handed in. Rows kept here are dropped, and those that
-        were on their way no longer count as sent; missing rows before `sequence` count as lost.
+        Rows kept here are dropped, and those that were on their way no longer count as sent.
+        Missing rows before `sequence` count as lost.
 
         Raises:
-            InvalidInput: nothing is missing, or `sequence` is not one of the missing.
+            InvalidInput: nothing is missing, or `sequence` is not among the missing rows.
             Refused: the server knows an earlier part of the stream and takes no gap.
         """
         self._check_process()
         self._rows.go_back(sequence)
 
     def take_refused_rows(self) -> RowsRefused | None:
-        """The refused rows since wait() or this said so last; None: there were none."""
+        """Rows refused since the last report by wait() or this; None: there were none."""
         self._check_process()
         return self._rows.take_refused()
 
@@ -151,8 +152,8 @@ class Known:
 
     @property
     def _forked(self) -> bool:
-        """Whether this is a fork of the process that connected. They share the socket and the numbers
-        of rows, so that what this one sends would count as sent before."""
+        """Whether this is a fork of the process that connected. Both share the socket and the
+        numbers of rows: what a fork sends could count as sent before."""
         return self._process != os.getpid()
 
     def _check_process(self) -> None:

@@ -1,4 +1,4 @@
-"""What a client is given, and what it tells of its rows."""
+"""Options of a client, and what it reports about its rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .reasons import Reason
 
 @dataclass(frozen=True)
 class Options:
-    """What `connect` is given, in its words."""
+    """Arguments of `connect`, by their names there."""
 
     model: str = ""
     token: str = ""
@@ -20,7 +20,7 @@ class Options:
     key: str = ""
     producer: int = 0
     resend: bool = True
-    first_sequence: int | None = 0  # None: where the server stands
+    first_sequence: int | None = 0  # None: after the rows that the server has
     begins_here: bool = False
     durable: bool | None = None
     fingerprint: int = 0
@@ -46,14 +46,15 @@ class Totals:
         accepted: rows that the server stored.
         refused: rows that it did not take.
         duplicate: rows that it had judged already.
-        unknown: on their way when a connection broke, learned or lost: without `resend`, or where
-            the server has forgotten this client meanwhile.
+        unknown: rows on their way when a connection broke, which were learned or lost: where no
+            producer's number was given or drawn, or the server has forgotten the drawn one.
         frames_sent, frames_acknowledged: messages of rows.
-        head: the server's observations from everybody, as of the newest acknowledgement.
-        producer_next: the sequence number that the server expects next, as last heard.
-        durable: acknowledged rows, oldest first, that are on the server's disk.
-        restored: rows acknowledged, lost by the server and sent again.
-        lost: rows acknowledged, lost by the server and not sent again.
+        head: the server's observations from all clients, as of the newest acknowledgement.
+        producer_next: the sequence number that the server expects next, as it said last.
+        durable: how many acknowledged rows, oldest first, are known to be on the server's disk.
+        restored: rows that were acknowledged, lost by the server and sent again.
+        lost: rows that were acknowledged, lost by the server and not sent again; an upper bound
+            where rows can be unknown.
         histories: how often the server came back as another instance.
     """
 
@@ -74,15 +75,15 @@ class Totals:
 
 @dataclass(frozen=True)
 class Joined:
-    """What became of outcomes: each key is counted once.
+    """What became of outcomes; each key is counted once.
 
     Attributes:
-        accepted: rows learned.
-        refused: keys without a row, or targets that cannot be.
+        accepted: rows stored.
+        refused: keys without a row, or with a target that the model does not take.
         duplicate: keys that had been joined already.
-        head: the server's observations from everybody.
-        durable_through: of these, those below this one are on the server's disk.
-        refused_keys: the first of the refused, by their places among the keys, and why.
+        head: the server's observations from all clients.
+        durable_through: observations below this one are on the server's disk; 0 of an Engine.
+        refused_keys: reasons by the key's place among the keys; from a server the first 64.
     """
 
     accepted: int
@@ -111,11 +112,12 @@ class ProducerState:
     Attributes:
         producer: its number.
         known: the server has judged a row of it.
-        next: the sequence number expected next; 0 where it is not known.
-        durable_next: its rows below this one are on the server's disk, or were refused.
+        next: the sequence number expected next; 0 if it is not known.
+        durable_next: its rows below this one are on the server's disk, or were refused; 0 without
+            a log.
         live: a connection speaks for it, be it this one.
-        forgotten: how many producers the server has forgotten. One that is not known may be among
-            them, unless this is 0 or what it was before.
+        forgotten: how many producers the server has forgotten. One that is not known was forgotten
+            only if this has grown since it was known.
     """
 
     producer: int = 0

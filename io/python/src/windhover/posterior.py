@@ -23,9 +23,11 @@ def parameter_names(
     network: bool = False,
     columns: Sequence[str] | None = None,
 ) -> tuple[str, ...]:
-    """What the parameters of a model are called, as `windhover posterior` has them: by its `columns`,
-    or by x1, x2, ... where these have no names. `width`: columns of a row; `classes`: of softmax, otherwise 0. Those of a
-    `network` have none; of one on a server that does not say so it is known by their number alone.
+    """Names of a model's parameters, as `windhover posterior` prints them: those of its `columns`,
+    or x1, x2, ... without.
+
+    `width` is the number of columns of a row, `classes` that of a softmax model, otherwise 0. The
+    weights of a `network`, or of a model whose number of parameters fits no other, are theta0, ...
     """
     blocks = [f"{k}: " for k in range(1, classes)] or [""]
     if kind is ModelKind.HETEROSCEDASTIC:
@@ -43,16 +45,16 @@ class Posterior(Answer):
     """Marginals of the parameters: each array has one number a parameter, the intercept last.
 
     Attributes:
-        mean, mode, sd: of the posterior; mode is NaN of a network.
-        sd_robust: of the sandwich, which holds when the model does not; or NaN.
+        mean, mode, sd: of the posterior; mode is NaN for a network.
+        sd_robust: by the sandwich, which holds where the model does not; or NaN.
         q5, q50, q95: quantiles of the draws.
-        ess_bulk, ess_tail: how many independent draws the chains' own are worth.
-        r_hat: of the chains; `provenance.r_hat_chance` is the most that chance makes of it.
+        ess_bulk, ess_tail: effective numbers of draws.
+        r_hat: of the chains; `provenance.r_hat_chance` is its 99 % quantile where all chains agree.
         mcse_mean: Monte Carlo error of the chains' mean.
         autocorrelation_time: of one chain, in steps, or NaN.
         prior_precision: given or learned.
-        drift_score: what has moved: how much larger the newest tenth of the window would have it, in
-            standard deviations of that difference; NaN where it is not known.
+        drift_score: how much larger the parameter is by the newest tenth of the window than by the
+            rest, in standard deviations of that difference; NaN where it is not known.
     """
 
     provenance: Provenance
@@ -79,7 +81,7 @@ class Posterior(Answer):
         return f"<Posterior of {len(self)} parameters, status {self.status}, reason {self.reason}>"
 
     def to_dataframe(self, names: Sequence[str] | None = None) -> pandas.DataFrame:
-        """A row a parameter, a column an array. Needs pandas."""
+        """One row for each parameter, one column for each array. Needs pandas."""
         import pandas
 
         columns = {name: getattr(self, name) for name in POSTERIOR_ARRAYS}
@@ -94,7 +96,7 @@ class Draws(Answer):
     """All retained draws of one snapshot.
 
     Attributes:
-        theta: shape (draws, dimension), a parameter a column, the intercept last.
+        theta: shape (draws, dimension): one column for each parameter, the intercept last.
         names: of the columns.
     """
 
@@ -110,16 +112,17 @@ class Draws(Answer):
         return f"<{draws} draws of {dimension} parameters, status {self.status}>"
 
     def to_dataframe(self) -> pandas.DataFrame:
-        """A row a draw, a column a parameter. Needs pandas."""
+        """One row for each draw, one column for each parameter. Needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.theta, columns=list(self.names))
 
     def to_inferencedata(self) -> Any:
-        """ArviZ InferenceData: `posterior` has theta, with the coordinate `parameter`. Needs ArviZ.
+        """A copy as ArviZ InferenceData: `posterior` has theta, with the coordinate `parameter`.
+        Needs ArviZ.
 
-        The draws are those of all chains mixed, as one chain: take `ess_bulk` and `r_hat` from
-        `posterior()`, not from ArviZ. A copy, whose attributes say that, and the status.
+        The draws of all chains are mixed into one chain: take `ess_bulk` and `r_hat` from
+        `posterior()`, not from ArviZ. The attributes say so, and have the status.
         """
         import arviz
 

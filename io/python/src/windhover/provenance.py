@@ -24,7 +24,7 @@ class PosteriorStatus(str, enum.Enum):
 
 
 class PosteriorReason(str, enum.Enum):
-    """Why a status is not ok; the protocol says with which number."""
+    """Why a status is not ok; windhover.proto says which number is behind each reason."""
 
     NONE = "none"
     FEW_DRAWS = "few_draws"
@@ -48,7 +48,7 @@ class PosteriorReason(str, enum.Enum):
 
 
 class Horizon(str, enum.Enum):
-    """Which observations the posterior stands on."""
+    """Which observations the posterior is about."""
 
     WINDOW = "window"
     FADING = "fading"
@@ -102,18 +102,20 @@ class Provenance:
     """Where an answer comes from, and whether to believe it.
 
     Attributes:
-        status, reason: whether, and if not, why.
+        status, reason: whether to believe the answer, and if not, why.
         age: seconds since the snapshot was made.
-        coverage_90: share of the outcomes lately within their 90 % intervals, each predicted before
-            it was learned from. NaN: nobody scores, or the server is from before this number.
-        conformal_coverage_90: likewise within their conformal intervals and sets.
+        coverage_90: share of the latest outcomes that lay within their 90 % intervals, each
+            predicted before it was learned from. NaN: predictions are not scored, or the server is
+            from before this field.
+        conformal_coverage_90: the same for their conformal intervals and sets.
         snapshot_id: 1, 2, ... within the life of the server.
         sequence: all observations below this one are included.
-        n_seen, n_eff: observations taken in, and how many the posterior stands on.
+        n_seen: observations taken in when the snapshot was made.
+        n_eff: observations that the posterior is worth.
         steps: of all chains together.
         draws: retained draws behind quantiles and probabilities.
 
-    The others are named and documented as in the protocol's message of this name.
+    The others are those of the message of this name in windhover.proto.
     """
 
     status: PosteriorStatus
@@ -154,10 +156,10 @@ class Provenance:
 
     @classmethod
     def of(cls, message: Any) -> Provenance:
-        """Takes the message of the wire."""
+        """From the protocol's message."""
         status = nth(PosteriorStatus, message.state, PosteriorStatus.UNKNOWN)
         reason = nth(PosteriorReason, message.reason, PosteriorReason.UNKNOWN)
-        # proto3 sends no zeros, and an older server nothing: only the reason tells them apart.
+        # proto3 sends neither a 0 nor, from an older server, the field: only the reason tells.
         coverage = getattr(message, "coverage_90", 0.0)
         if coverage == 0.0 and reason is not PosteriorReason.PREDICTIVE:
             coverage = math.nan
@@ -177,7 +179,7 @@ _SAME = tuple(Provenance.__dataclass_fields__)[6:]
 
 
 class Answer:
-    """What stands on every answer."""
+    """What every answer has."""
 
     provenance: Provenance
 
@@ -198,5 +200,5 @@ class Answer:
 
     @property
     def coverage_90(self) -> float:
-        """Share of the outcomes lately within their 90 % intervals, or NaN."""
+        """Share of the latest outcomes within their 90 % intervals, or NaN."""
         return self.provenance.coverage_90

@@ -6,7 +6,7 @@ import enum
 
 
 class Reason(enum.IntEnum):
-    """Why the server refused a row, a frame or a request; numbers as on the wire.
+    """Why a row, a frame or a request was refused; numbers as on the wire.
 
     Reasons of a newer server become `REFUSED`.
     """

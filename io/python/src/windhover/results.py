@@ -19,14 +19,14 @@ FloatArray = NDArray[np.float64]
 def warn_unless_ok(provenance: Provenance, model: str, stacklevel: int) -> None:
     if provenance.ok:
         return
-    # The same words every time: Python keeps each text that it has shown for ever.
+    # No numbers in the text: Python keeps every text that it has shown.
     of = f" of {model}" if model else ""
     text = f"the posterior{of} is {provenance.status}, because of {provenance.reason}"
     warnings.warn(PosteriorWarning(text), stacklevel=stacklevel + 1)
 
 
 class _Column:
-    """A number of each prediction, read when it is first asked for."""
+    """One number of each prediction, read when it is first asked for."""
 
     def __init__(self, doc: str) -> None:
         self.__doc__ = doc
@@ -47,13 +47,13 @@ class _Table(_Column):
         return instance._arrays(self._name)
 
 
-# Asks about the same rows again, with another interval and quantiles.
+# Asks about the same rows again, with another interval and other quantiles.
 Ask = Callable[[float, Sequence[float]], "Predictions"]
 PENDING = ("none", "kept", "replaced", "table_full")
 
 
 def _plain(probability: Any) -> float:
-    """One of 32 bits as it is written: 0.1, not 0.10000000149011612, which nobody has asked for."""
+    """As a Python float; a 32-bit 0.1 becomes 0.1 as it is written, not 0.10000000149011612."""
     if isinstance(probability, np.floating):
         return float(str(probability))
     if isinstance(probability, numbers.Real):
@@ -61,24 +61,24 @@ def _plain(probability: Any) -> float:
     raise InvalidInput(f"quantile({probability!r}): a number, or several")
 
 
-# Numbers and tables beside those that have a name of their own.
+# Numbers and tables that methods of Predictions return.
 _MORE_NUMBERS = ("interval_lower", "interval_upper", "conformal_lower", "conformal_upper")
 _MORE_TABLES = ("quantiles", "probs_eti_lower", "probs_eti_upper")
 
 
 class _Kept(NamedTuple):
-    """Of a row in a pickle, what is no number of an array."""
+    """What a pickle keeps of a row beside the arrays."""
 
     pending: int
     conformal_set: list[int]
 
 
 class Predictions(Answer):
-    """Predictions for n rows: arrays of shape (n,), of a softmax model also (n, classes).
+    """Predictions for n rows: arrays of shape (n,), for a softmax model also (n, classes).
 
-    What does not apply to the model is 0, or has no columns. `provenance` is that of the answer;
-    where X was asked in several pieces, that of the worst of them, and `provenances` has all. A pickle
-    has the numbers that were asked for.
+    What does not apply to the model is 0, or has no columns. `provenances` has one for each piece
+    in which X was asked about; `provenance` is the first whose status is not ok, otherwise the
+    first. A pickle has the numbers that were asked for.
     """
 
     mean = _Column("Of y.")
@@ -122,7 +122,7 @@ class Predictions(Answer):
         self.provenance = next((p for p in self.provenances if not p.ok), self.provenances[0])
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without who is asked about another interval or other quantiles: that is a connection."""
+        """All arrays, without the connection that other intervals and quantiles are asked of."""
         for name, column in vars(Predictions).items():
             if isinstance(column, _Column):
                 getattr(self, name)
@@ -141,18 +141,19 @@ class Predictions(Answer):
 
     @property
     def pending(self) -> list[str]:
-        """What became of each row's key: "kept"; "replaced", in place of that of an earlier
-        question; "table_full", not kept; "none"."""
+        """What became of each row's key: "kept"; "replaced": kept in place of an equal one of an
+        earlier question; "table_full": not kept; "none": there was none."""
         return [PENDING[row.pending] for row in self._rows]
 
     def interval(self, probability: float | None = None) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper ends of the equal-tailed interval, shape (n,); of softmax (n, classes).
+        """Lower and upper ends of the equal-tailed interval, shape (n,); for softmax (n, classes).
 
-        Of y (regression), of the probability (classes). A probability other than the one asked for
-        is asked of the server now, which may answer from a newer posterior.
+        It is of y (regression) or of the class's probability (classes). With another probability
+        than predict() was given the server is asked now, and may answer from a newer posterior.
 
         Raises:
-            InvalidInput: another one, of an asyncio client: give `interval=` to predict().
+            InvalidInput: another probability, and the answer is an asyncio client's, a copy or
+                from a pickle: give `interval=` to predict().
         """
         probability = self._interval if probability is None else probability
         if probability != self._interval:
@@ -162,31 +163,33 @@ class Predictions(Answer):
         return self._numbers("interval_lower"), self._numbers("interval_upper")
 
     def conformal_interval(self, probability: float | None = None) -> tuple[FloatArray, FloatArray]:
-        """Ends of the interval that holds this share of the outcomes whatever the model, (n,).
+        """Ends of the interval that holds this share of the outcomes also where the model is wrong,
+        each of shape (n,).
 
-        Regression and counts; NaN where the server does not score predictions. As in interval().
+        Regression and counts; NaN where the server does not score predictions. Another probability
+        is as for interval().
         """
         probability = self._interval if probability is None else probability
         if probability != self._interval:
             return self._another(probability, ()).conformal_interval()
         lower, upper = self._numbers("conformal_lower"), self._numbers("conformal_upper")
-        # proto3 sends no zeros: what is there has an alpha above 0, or is not a point.
+        # proto3 sends no zeros: an interval that was sent has an alpha above 0, or is not a point.
         classes = np.fromiter((bool(row.conformal_set) for row in self._rows), bool, len(self))
         there = ((self.conformal_alpha != 0) | (lower != upper)) & ~classes
         return np.where(there, lower, np.nan), np.where(there, upper, np.nan)
 
     def conformal_set(self, probability: float | None = None) -> list[list[int]]:
-        """Of each row the numbers of the classes that hold this share of the outcomes whatever the
-        model: the most probable one always, none where the server does not score predictions."""
+        """For each row the classes that hold this share of the outcomes also where the model is
+        wrong, the most probable one among them; empty where predictions are not scored."""
         probability = self._interval if probability is None else probability
         if probability != self._interval:
             return self._another(probability, ()).conformal_set()
         return [list(row.conformal_set) for row in self._rows]
 
     def quantile(self, probability: float | Sequence[float]) -> FloatArray:
-        """Quantiles: shape (n,) of one probability, (n, k) of k.
+        """Quantiles of y: shape (n,) for one probability, (n, k) for k of them.
 
-        Those not given to predict() are asked of the server now, as in interval().
+        If some were not given to predict() the server is asked now, as by interval().
         """
         one = np.ndim(probability) == 0
         wanted = [_plain(each) for each in ([probability] if one else probability)]  # type: ignore

@@ -26,8 +26,8 @@ class SentFrame:
 class SentFrames:
     """The frames that were sent and may have to be sent again.
 
-    Ids rise through `held`, frames that were acknowledged and are kept while there is room, and
-    `on_the_way`.
+    `held` are acknowledged frames that are kept while there is room, `on_the_way` the others. Ids
+    rise through `held` and then `on_the_way`.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class SentFrames:
         self.__init__()  # type: ignore[misc]
 
     def recount(self) -> None:
-        """After a call that was interrupted somewhere in this class."""
+        """Restores the invariants after a call of this class was interrupted."""
         if self.held and self.on_the_way and self.held[-1] is self.on_the_way[0]:
             self.on_the_way.popleft()
         self.rows_on_the_way = sum(frame.rows for frame in self.on_the_way)
@@ -57,7 +57,7 @@ class SentFrames:
         self._bytes += len(frame.bytes)
 
     def up_to(self, frame_id: int) -> tuple[int, int]:
-        """How many frames on the way end with this one, and how many rows they have."""
+        """How many frames on the way have ids up to this one, and how many rows they have."""
         frames = rows = 0
         for frame in self.on_the_way:
             if frame.id > frame_id:
@@ -67,11 +67,11 @@ class SentFrames:
         return frames, rows
 
     def acknowledge(self, up_to: int) -> None:
-        """All up to this id have arrived."""
+        """Moves all frames with ids up to this one to `held`."""
         while self.on_the_way and self.on_the_way[0].id <= up_to:
             frame = self.on_the_way[0]
             if not self.held or self.held[-1] is not frame:
-                self.held.append(frame)  # first: it is lost from nowhere
+                self.held.append(frame)  # before popleft(): an interrupt then loses no frame
             self.on_the_way.popleft()
             self.rows_on_the_way -= frame.rows
             self.bytes_on_the_way -= len(frame.bytes)
@@ -84,7 +84,7 @@ class SentFrames:
         return None
 
     def erase(self, frame: SentFrame) -> None:
-        """The server will not have it."""
+        """Forgets a frame that the server has refused."""
         self._bytes -= len(frame.bytes)
         if frame in self.held:
             self.held.remove(frame)
@@ -95,7 +95,8 @@ class SentFrames:
         self.bytes_on_the_way -= len(frame.bytes)
 
     def trim(self, most_bytes: int, durable: int) -> None:
-        """Forgets held frames beyond so many bytes, and those that need not be sent again."""
+        """Forgets the oldest held frames: while all frames are more than `most_bytes`, and those
+        that need not be sent again because their rows are durable or their bytes are not kept."""
         while self.held:
             front = self.held[0]
             needed = front.bytes and front.first_row + front.rows > durable
@@ -105,7 +106,7 @@ class SentFrames:
             self.held.popleft()
 
     def begin_at_front(self) -> None:
-        """The first frame says from now on that nothing comes before it."""
+        """Sets begins_here in the first frame that is kept."""
         frames = self.held or self.on_the_way
         if not frames:
             return

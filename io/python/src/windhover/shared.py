@@ -1,4 +1,4 @@
-"""What the blocking client and that of asyncio have in common: everything but the waiting."""
+"""What the blocking client and the asyncio client have in common: everything but the waiting."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Shared(Known):
 
     @property
     def _has_to_wait(self) -> bool:
-        """At the end of a block: rows are on their way, or were refused or lost and nobody said so."""
+        """Whether rows are on their way, or were refused or lost and that was not reported yet."""
         rows = self._rows
         return not (rows.ended or self._forked) and bool(
             self.outstanding_rows or rows._refused_count or rows._rows_lost or rows._rows_missed
@@ -94,7 +94,7 @@ class Shared(Known):
         return first
 
     def _settle(self, stacklevel: int) -> None:
-        """Says what became of rows that were not learned, once all are acknowledged."""
+        """Reports lost and refused rows, once all are acknowledged."""
         if missed := self._rows.take_missed():
             text = (
                 f"the server came back without up to {times(missed, 'row')} that it had acknowledged, "
@@ -115,7 +115,7 @@ class Shared(Known):
         return place.through(lambda: place.ask(request, arm), question=True)
 
     def _ask_rows(self, request: Any, arm: str) -> Steps[Any]:
-        """On the connection that takes rows."""
+        """As _ask(), on the connection that takes rows."""
         place = self._rows
         return place.through(lambda: place.ask(request, arm), question=True)
 
@@ -149,7 +149,7 @@ class Shared(Known):
         for begin, end in list(rows.pieces(welcome.max_query_rows, room)):
             parts = [
                 wire.field(1, end - begin),
-                # A 64-bit array has the number after that of the 32-bit one: outcomes are 8.
+                # 32-bit field numbers; parts() adds 1 for 64-bit arrays, as outcomes are: 8.
                 *rows.parts(begin, end, features=2, targets=7, indices=4),
                 *tail,
             ]
@@ -191,7 +191,7 @@ class Shared(Known):
         request = pb.Request(posterior_summary=pb.PosteriorSummary())
         result = yield from self._ask(request, "posterior_summary_result")
         arrays = {name: np.array(getattr(result, name)) for name in POSTERIOR_ARRAYS}
-        if not len(arrays["drift_score"]):  # a server from before it
+        if not len(arrays["drift_score"]):  # a server from before this field
             arrays["drift_score"] = np.full(len(arrays["mean"]), np.nan)
         if len({len(array) for array in arrays.values()}) != 1:
             raise ProtocolError("the server's arrays differ in length")
@@ -203,7 +203,7 @@ class Shared(Known):
         while True:
             try:
                 return (yield from self._draw_pages())
-            except Refused as error:  # the snapshot has gone meanwhile: from the newest again
+            except Refused as error:  # the snapshot is no longer kept: begin again with the newest
                 if error.reason is not Reason.UNAVAILABLE or attempt == DRAW_ATTEMPTS:
                     raise
                 attempt += 1

@@ -1,4 +1,4 @@
-"""How a server and its models stand."""
+"""States of a server, its models and its checkpoints."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from .reasons import Reason
 
 @dataclass(frozen=True)
 class PredictionScore:
-    """What predictions were worth, each made before its row was learned from.
+    """How good predictions were, each made before its row was learned from.
 
     Attributes:
         memory: rows that it looks back on, older ones counting less; 0: all.
-        rows: that it is worth.
+        rows: scored rows that it is worth.
         log_score: mean log p(y | x), nats.
-        reference_log_score: of who knows no x.
+        reference_log_score: the same for predictions that do not know x.
         coverage_50, coverage_80, coverage_90, coverage_95: shares of the outcomes within central
-            intervals; of several classes, within sets.
+            intervals; with several classes, within sets of the most probable ones.
         conformal_coverage_50, ..., conformal_coverage_95: the same of conformal intervals and sets.
-        conformal_size: of those of 90 %: numbers and counts, the width over that of the model's
-            own; classes, how many a set has.
-        pit: shares of the outcomes by where they fell in their predictions, in bins of equal width
-            from 0 to 1, flat when predictions are honest; of several classes from 1/2 on. Of
-            `ServerStatus.scores` alone; empty before a row was scored.
+        conformal_size: size of those of 90 %. Numbers and counts: their width over that of the
+            model's own, in normal scores. Classes: how many a set has.
+        pit: histogram of the outcomes' probability integral transforms: shares in bins of equal
+            width from 0 to 1, flat where predictions are calibrated; with several classes from 1/2
+            on. Only in `ServerStatus.scores`; empty before a row was scored.
     """
 
     memory: int
@@ -52,8 +52,7 @@ class PredictionScore:
 
 @dataclass(frozen=True)
 class Latency:
-    """Seconds between a question being found in the server's buffer and its answer standing
-    there."""
+    """Seconds that questions took to answer, without the wait for their turn."""
 
     count: int
     p50: float
@@ -72,13 +71,13 @@ class Durable:
     """What the server keeps on disk; rows count like `head`, over restarts.
 
     Attributes:
-        keeps_folder: without one the rest is 0.
+        keeps_folder: without one checkpoint_age is -1, and all else of log and checkpoints 0.
         logged: rows are acknowledged when they are on disk.
-        log_status: why the log holds up senders; `Reason.OK`: it does not.
-        checkpoint_age: seconds since the newest; -1: this start has taken none.
-        checkpoint_status: why the last one failed; `Reason.OK`: it did not.
+        log_status: why senders wait for the log; `Reason.OK`: they do not.
+        checkpoint_age: seconds since the newest was taken; -1: none since the server's start.
+        checkpoint_status: why the last attempt failed; `Reason.OK`: it did not.
 
-    The others are named as in the protocol.
+    The others are those of the message Durable in windhover.proto.
     """
 
     keeps_folder: bool
@@ -109,20 +108,21 @@ _DURABLE_SAME = set(Durable.__dataclass_fields__) - {
 
 @dataclass(frozen=True)
 class ServerStatus(Answer):
-    """How the server and the model spoken of stand.
+    """State of the server and of the connection's model.
 
     Attributes:
         provenance: of the newest posterior.
         head: observations accepted so far.
         uptime: seconds.
         observe_sessions, query_sessions: connections open now.
-        footprint_bytes, resident_bytes: the memory block; of the process, 0 if unknown.
+        footprint_bytes: fixed memory blocks of the server, its engines and OpenSSL.
+        resident_bytes: memory of the process; 0: unknown.
         runtime_counters, io_counters: by their labels.
         observe_latency, query_latency: of the questions on each endpoint.
-        scores: of the predictions of the last 1,000, the last 10,000 and all rows; empty: nobody
-            scores.
+        scores: of the predictions of the last 1,000, the last 10,000 and all rows since the start;
+            empty: predictions are not scored.
         scores_offered: rows that came since the start, scored or not.
-        pending_keys: of predict()'s keys, those whose outcome is waited for.
+        pending_keys: keys of predict() that wait for their outcome.
     """
 
     provenance: Provenance
@@ -177,15 +177,16 @@ class ModelState(Answer):
 
     Attributes:
         name, kind: its name, and its likelihood.
-        features, dimension: columns of a row, without the intercept; parameters.
+        features: columns of a row, without the intercept.
+        dimension: number of parameters.
         fingerprint: changes when the meaning of a row does.
         head: observations accepted so far.
         provenance: of its own newest answer.
         follows: the model that its rows come from; empty: they come from senders.
         answered_by: the model whose posterior answers questions about this one.
         paused: it learns nothing, and its rows wait.
-        score: over its last 10,000 rows; None: nobody scores.
-        log_status: why its log holds up who sends to it; `Reason.OK`: it does not.
+        score: over its last 10,000 rows; None: its predictions are not scored.
+        log_status: why senders wait for its log; `Reason.OK`: they do not.
     """
 
     name: str
@@ -221,10 +222,10 @@ class ModelState(Answer):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """How a checkpoint that was asked for fares.
+    """State of a checkpoint that was asked for.
 
     Attributes:
-        request: the number to ask after.
+        request: number of the request.
         answered: it has been taken, or has failed.
         taken: checkpoints since the server's start.
         failure: why it failed, in words; empty: it did not.

@@ -1,4 +1,4 @@
-"""A client's stream of rows: sent pipelined, counted, and taken up again when a connection breaks."""
+"""A client's stream of rows: sends them pipelined, over reconnections."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ WRITE_BYTES = 256 * 1024
 
 
 class Stream(TakenUp):
-    """Rows out."""
+    """A stream of rows to the server."""
 
     def observe(self, rows: Rows) -> Steps[int]:
-        """Hands the rows over; the number of the first of them, counted over all rows sent."""
+        """Hands the rows over; returns the number of the first, counted over all rows sent."""
         welcome = self.welcome
         room = max(welcome.frame_cap - wire.FRAME_OVERHEAD, 0)
         most = min(welcome.max_rows, self.options.max_rows_per_frame or welcome.max_rows)
@@ -40,7 +40,7 @@ class Stream(TakenUp):
 
     @property
     def _steady(self) -> bool:
-        """Whether rows go on by themselves when the connection breaks."""
+        """Whether rows go on by themselves after the connection has broken."""
         return self.options.reconnect and self.number != 0
 
     def _steadily(self, what: Callable[[], Steps[None]]) -> Steps[None]:
@@ -69,7 +69,7 @@ class Stream(TakenUp):
             head = wire.field(1, producer) + wire.field(2, self.next_sequence) + head
         parts: list[wire.Buffer] = [head]
         parts += rows.parts(begin, end, features=4, targets=6, indices=8)
-        # A drawn one goes on behind frames that were refused: nobody sends them again.
+        # A drawn producer skips refused frames: nobody sends them again.
         if producer and (self._passing or self._begins is not None):
             parts.append(wire.field(10, 1))
         frame = wire.framed(request_id, wire.OBSERVE, parts)
@@ -89,7 +89,7 @@ class Stream(TakenUp):
         self.frames.trim(self.options.resend_bytes, totals.durable)
 
     def wait_acknowledged(self) -> Steps[None]:
-        """Sends what is pending and waits until all is acknowledged."""
+        """Sends pending frames and waits until all rows are acknowledged."""
         if self._rows_lost or (not self._steady and self.frames.on_the_way):
             yield from self._wait_once()
         elif self.frames.on_the_way or self._out.size:

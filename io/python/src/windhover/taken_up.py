@@ -1,7 +1,7 @@
-"""A client's stream of rows is taken up again when its connection has broken.
+"""Takes a client's stream of rows up again after its connection has broken.
 
-The semantics are those of the C++ client (`io/client_stream.h`), but that a stream whose producer was
-drawn leaves missing rows by itself.
+The semantics are those of the C++ client (`io/client_stream.h`), except that a stream with a drawn
+producer leaves missing rows by itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRST_PASSING = 1 << 63  # producers from this number on are drawn, and may be f
 
 
 class TakenUp(Acknowledged):
-    """Who sends the rows, what the server has of them, and what of them is sent again."""
+    """The stream's producer, which rows the server has, and which are sent again."""
 
     def __init__(self, address: str, options: Options) -> None:
         super().__init__(address, options)
@@ -29,12 +29,12 @@ class TakenUp(Acknowledged):
         self.producer = ProducerState()
         self.number = 0  # the producer's, given or drawn; 0: nothing is sent again
         self.next_sequence = 0
-        self._begins: int | None = None  # the stream is to be taken up in the middle, here
-        self._rows_lost = 0  # and wait_acknowledged() has not said so yet
-        self._rows_missed = 0  # likewise
-        self._instance = 0
-        self._forgotten = 0  # producers, as the server said last
-        self._start = 0  # the server's start, likewise
+        self._begins: int | None = None  # where begins_here holds: rows before it are never sent
+        self._rows_lost = 0  # unknown rows that wait_acknowledged() has not reported yet
+        self._rows_missed = 0  # rows left behind that take_missed() has not reported yet
+        self._instance = 0  # Welcome.instance_id of the newest connection
+        self._forgotten = 0  # how many producers the server has forgotten, as it said last
+        self._start = 0  # Welcome.start_id of the newest connection
 
     # --- Connecting
 
@@ -102,8 +102,8 @@ class TakenUp(Acknowledged):
         yield from self._find_missing()
 
     def _taking_up(self, forgotten: int, head_before: int, gives_up: bool) -> Callable[[], None]:
-        """What the new connection's server is beside the one before, and, of one that `gives_up`
-        what was on its way, which rows that leaves."""
+        """Takes note of the new connection's server; with `gives_up` the rows on their way become
+        unknown, and those that the server has lost are counted."""
         welcome, totals = self.welcome, dataclasses.replace(self.totals)
         totals.histories += self._instance != welcome.instance_id
         by_instance, missed = self._accepted_by_instance, self._rows_missed
@@ -111,7 +111,7 @@ class TakenUp(Acknowledged):
             lost = self._lost(head_before)
             by_instance -= lost
             if self.number:
-                # What one start has acknowledged it has; the next, at least what was on disk.
+                # The same start has all that it acknowledged, another at least the durable rows.
                 same = self._start == welcome.start_id
                 lost = 0 if same else max(totals.accepted - totals.durable, 0)
                 missed += lost
@@ -132,7 +132,7 @@ class TakenUp(Acknowledged):
         return change
 
     def _giving_up(self, totals: Totals | None = None) -> Callable[[], None]:
-        """Whether what is on its way was learned nobody can tell any more."""
+        """Counts the rows on their way as unknown and forgets their frames."""
         rows = self.frames.rows_on_the_way
         after = dataclasses.replace(totals or self.totals)
         after.unknown += rows
@@ -146,7 +146,7 @@ class TakenUp(Acknowledged):
         return change
 
     def _lost(self, head_before: int) -> int:
-        """Where nothing is sent again: how many of these rows the server no longer has, at most."""
+        """How many accepted rows the server no longer has, at most, where none are sent again."""
         if self._instance != self.welcome.instance_id:
             return self._accepted_by_instance
         if self.welcome.head < head_before:
@@ -154,26 +154,26 @@ class TakenUp(Acknowledged):
         return 0
 
     def _find_missing(self) -> Steps[None]:
-        """What the server expects next is where this client goes on, if it still has the rows."""
+        """Goes on where the server expects the next row, if this client still has the rows."""
         at = self.producer.next
         if self._begins is not None and (self._passing or not self.producer.known):
             at = max(at, self._begins)
             if not self._passing:
                 self.frames.begin_at_front()
         kept = self.frames.first_kept(self.next_sequence)
-        # A drawn producer's rows that were never acknowledged are not missing: they were refused.
+        # If no row of a drawn producer was acknowledged none is missing: they were refused.
         had_rows = self.totals.accepted + self.totals.duplicate > 0
         if at >= kept or (self._passing and not had_rows):
             return (yield from self._send_again(at))
         self.missing = RowsMissing(at, kept - at)
         if not self._passing:
             raise self.missing
-        # Nobody else knows this stream, and could hand them in again.
+        # Nobody else knows this stream: nobody could hand the rows in again.
         yield from self.leave_missing()
 
     def _send_again(self, at: int) -> Steps[None]:
-        """Frames that were acknowledged come first and by themselves: what is said of them has been
-        counted before."""
+        """Sends the kept frames again. Acknowledged ones come first, and their answers are awaited:
+        their rows are counted in `totals` already."""
         held = [frame for frame in self.frames.held if frame.end > at]
         if held:
             self._restoring_until = held[-1].id
@@ -183,17 +183,17 @@ class TakenUp(Acknowledged):
             try:
                 yield from self._wait_until(lambda: self._restoring_until == 0)
             except Refused:
-                self.close()  # what comes after them cannot be sent before them
+                self.close()  # the frames behind them cannot be sent without them
                 raise
             finally:
                 self._restoring_until = 0
-        # With their old ids: those of later frames go on counting up.
+        # They keep their ids, which are below those of later frames.
         for frame in self.frames.on_the_way:
             self._out.append(frame.bytes)
         yield from self.flush()
 
     def go_back(self, sequence: int) -> None:
-        """The caller still has the missing rows from `sequence` on and hands them in again."""
+        """For a caller that hands the missing rows in again from `sequence` on."""
         missing = self._missing_now()
         if not missing.first <= sequence < missing.first + missing.count:
             raise InvalidInput(
@@ -218,7 +218,7 @@ class TakenUp(Acknowledged):
         self._make(change)
 
     def leave_missing(self) -> Steps[None]:
-        """The caller has none of the missing rows: they count as lost."""
+        """For a caller that has none of the missing rows: they count as lost."""
         missing = self._missing_now()
         at = missing.first + missing.count
         self._leave_before(missing, at)
@@ -234,7 +234,7 @@ class TakenUp(Acknowledged):
         return self.missing
 
     def take_missed(self) -> int:
-        """How many rows were left behind since this was last asked: of a drawn producer."""
+        """How many rows of a drawn producer were left behind since the last call."""
         missed, self._rows_missed = self._rows_missed, 0
         return missed
 
@@ -245,7 +245,7 @@ class TakenUp(Acknowledged):
             text = "the server knows an earlier part of the stream and takes no gap"
             raise refusal(Reason.SEQUENCE_GAP, self.producer.next, False, text)
         lost, missed = sequence - missing.first, self._rows_missed
-        if self._passing:  # all that was acknowledged is in totals; the rest was refused
+        if self._passing:  # rows that no acknowledgement counted were refused, and are not lost
             lost = min(lost, self.totals.accepted + self.totals.duplicate)
             missed += lost
         after = dataclasses.replace(self.totals, lost=self.totals.lost + lost)
@@ -278,5 +278,5 @@ class TakenUp(Acknowledged):
 
 
 def unknown_rows(count: int) -> str:
-    """What is said of rows that nobody can tell about."""
+    """Text about rows on their way when the connection broke."""
     return f"of {times(count, 'row')} on their way it is not known whether they were learned"
