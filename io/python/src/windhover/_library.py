@@ -1,4 +1,4 @@
-"""libwindhover.so, found: by the environment variable WINDHOVER_LIBRARY, or as the system's."""
+"""Loads libwindhover.so: that of the environment variable WINDHOVER_LIBRARY, or the system's."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _loaded: dict[str, Library] = {}
 
 
 def load() -> Library:
-    """Of each path one, for the life of the process.
+    """The library, loaded once for each path and kept for the life of the process.
 
     Raises:
-        ImportError: this package was made without its compiled module.
-        OSError: there is no such library, or it is not one.
+        ImportError: this package was installed without its compiled module.
+        OSError: there is no such library, or it is another one.
     """
     try:
         from . import _engine

@@ -1,4 +1,4 @@
-"""What is asked of every row of a question, beside the rows."""
+"""What a question asks about each of its rows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Asked:
     thompson_id: int = 0
 
     def check(self, most_quantiles: int, most_thresholds: int, whose: str) -> None:
-        """Before `whose` (the server, the engine) sees it.
+        """Checks the arguments. `whose` names the one who answers: the server, the engine.
 
         Raises:
-            InvalidInput: names the argument, its value and what is allowed.
+            InvalidInput: its text has the argument, its value and what is allowed.
         """
         if not _numbers([self.interval]) or not 0 < self.interval < 1:
             raise InvalidInput(f"interval={self.interval}: between 0 and 1, neither of them")

@@ -1,7 +1,5 @@
-"""Cells of a data frame as CSV, which is what the command reads.
-
-Numbers are written, texts are left as they are: the command reads both as it does those of a file.
-"""
+"""Writes the cells of a data frame as CSV for the command `windhover`, which reads them as it does
+those of a file."""
 
 from __future__ import annotations
 
@@ -22,14 +20,15 @@ DURATIONS = (datetime.timedelta, np.timedelta64)
 
 
 def csv_of(frame: Any, sign: str = ".") -> tuple[bytes, int]:
-    """A data frame, columns by name, or rows by name, as UTF-8, and how many rows it has.
+    """CSV in UTF-8, and how many rows it has.
 
     Args:
-        sign: of decimals.
+        frame: a data frame, a dict of columns, or a list of dicts.
+        sign: the decimal sign.
 
     Raises:
-        InvalidInput: it is none of these, its columns have different lengths or one name, or a cell
-            is neither a number, a text, a time nor missing.
+        InvalidInput: it is none of these, columns differ in length or share a name, or a cell is
+            neither a number, a text, a time nor missing.
     """
     columns = _columns(frame)
     count = len(next(iter(columns.values())))
@@ -40,11 +39,11 @@ def csv_of(frame: Any, sign: str = ".") -> tuple[bytes, int]:
         except InvalidInput as error:
             raise InvalidInput(f"column {name}: {error}") from None
     names = list(columns)
-    if len(names) == 1:  # an empty line would be no row
+    if len(names) == 1:  # a second column, because an empty line would not be a row
         names.append(names[0] + "_")
         texts.append(["0"] * count)
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")  # which has texts with either in quotes
+    writer = csv.writer(out, lineterminator="\r\n")  # so that texts with \r or \n are quoted
     writer.writerow(names)
     writer.writerows(zip(*texts))
     try:
@@ -104,7 +103,8 @@ def _listed(name: Any, values: Any) -> Any:
 
 
 def _text(value: Any, sign: str) -> str:
-    """What is missing is an empty cell, and a whole number has no point: 3.0 is the category 3."""
+    """Text of a cell. A missing value is empty, and a whole number has no decimal sign: 3.0 is the
+    category 3."""
     if isinstance(value, str):
         return value
     if isinstance(value, NO_CELL) or isinstance(value, DURATIONS):
@@ -118,7 +118,7 @@ def _text(value: Any, sign: str) -> str:
     if isinstance(value, numbers.Integral):
         return str(value) if isinstance(value, bool) else str(int(value))
     if isinstance(value, numbers.Real):
-        # str() and repr() write as many digits as tell the number from others of its type.
+        # str() and repr() write just enough digits to tell the number from others of its type.
         text = str(value) if isinstance(value, np.floating) else repr(float(value))
         return text.removesuffix(".0").replace(".", sign)
     if isinstance(value, np.datetime64):
@@ -133,6 +133,6 @@ def _text(value: Any, sign: str) -> str:
 
 
 def _is_missing(value: Any) -> bool:
-    """NaN and NaT differ from themselves, and of pandas.NA the difference is NA."""
+    """NaN and NaT differ from themselves, and comparing pandas.NA with itself gives NA."""
     different = value != value
     return bool(different) if isinstance(different, (bool, np.bool_)) else different is value

@@ -1,4 +1,4 @@
-"""Bytes to a server and back: a socket that never waits, in the clear or with TLS."""
+"""A non-blocking socket to a server, in the clear or with TLS."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .options import Options
 from .steps import Resolve, Steps, Wait
 
 
-RECORD = 16384  # bytes of one of TLS, at most
+RECORD = 16384  # bytes of a TLS record, at most
 
 
 class Channel:
@@ -32,14 +32,14 @@ class Channel:
         self._sock.close()
 
     def receive(self, most: int) -> bytes | None:
-        """What is there, at most so many bytes; empty at the end; None where there is nothing yet."""
+        """Received bytes, about `most` at most; empty at the end; None where there are none yet."""
         try:
             return self._sock.recv(most)
         except (BlockingIOError, InterruptedError):
             return None
 
     def send(self, parts: Sequence[Buffer]) -> int:
-        """Sends from the first part on; how many bytes of them, 0 where there is no room."""
+        """Sends bytes from the first part on and returns how many; 0 where there is no room."""
         try:
             return self._sock.sendmsg(parts)
         except (BlockingIOError, InterruptedError):
@@ -47,12 +47,13 @@ class Channel:
 
 
 class TlsChannel(Channel):
-    """TLS over it. What is sent again after 0 must begin with the same part, as OutBuffer has it."""
+    """A connected socket with TLS. After a short send the next must begin with the unsent bytes, as
+    that of OutBuffer does."""
 
     _sock: ssl.SSLSocket
 
     def receive(self, most: int) -> bytes | None:
-        # Whole records, or the rest of one would be here while the socket has nothing to say.
+        # Whole records: the rest of one would be buffered here, where poll() does not see it.
         records: list[bytes] = []
         size = 0
         while size < most:
@@ -85,10 +86,10 @@ class TlsChannel(Channel):
 
 
 def tls_context(options: Options) -> ssl.SSLContext:
-    """TLS 1.2 or 1.3; the server's certificate is always checked, its name too.
+    """TLS 1.2 or 1.3; the server's certificate and its name are always checked.
 
     Raises:
-        InvalidInput: a file that cannot be used.
+        InvalidInput: a file cannot be used.
     """
 
     def no_password() -> str:
@@ -124,7 +125,7 @@ def name_of(to: Address) -> str:
 
 
 def connected(to: Address, options: Options) -> Steps[Channel]:
-    """Connects to the first of the address's places that answers. Reads the files of TLS anew."""
+    """Connects to the first of the host's addresses that answers. Reads the TLS files each time."""
     context = tls_context(options) if to.tls else None
     targets: list[tuple[int, Any]]
     if to.unix_path:

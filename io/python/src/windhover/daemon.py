@@ -1,4 +1,4 @@
-"""A `windhoverd` of one's own, as a child process that listens on Unix-domain sockets alone."""
+"""A private `windhoverd`: a child process that listens only on Unix-domain sockets."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import IO, Any
 from .errors import InvalidInput, WindhoverError
 
 
-# Ends the daemon $0 once nobody holds this program's input, and removes the folders after it. A
-# daemon that has ended may have a number still, where nobody waits for orphans: it has 15 s.
+# Ends the daemon $0 once this script's input is closed, then removes the folders. It waits for at
+# most 15 s: where nobody reaps orphans the number of an ended daemon stays in use.
 _WARDEN = """read -r _
 kill -TERM "$0"
 left=150
@@ -32,7 +32,7 @@ rm -rf -- "$@"
 
 
 class DaemonFailed(WindhoverError):
-    """The daemon did not start, or has ended; the text has what it said last."""
+    """The daemon, or the command `windhover`, was not found or has failed; the text says why."""
 
 
 def find_program(
@@ -40,8 +40,9 @@ def find_program(
     name: str = "windhoverd",
     otherwise: str = "give the address of a server that runs",
 ) -> str:
-    """A program's path: the one given, that of the environment variable WINDHOVERD (of another name
-    likewise), or in PATH. `otherwise`: what else can be done.
+    """Path of a program: `program`, or what the environment variable says that has its `name` in
+    capitals, or `name`; one without a folder is looked up in PATH. `otherwise`: advice for the
+    error's text.
 
     Raises:
         DaemonFailed: there is none.
@@ -58,12 +59,12 @@ def find_program(
 
 
 class Daemon:
-    """Runs from its construction on until stop(), or until this process ends, however that happens.
+    """Runs from its construction until stop(), or until this process ends in whatever way.
 
     Attributes:
         observe, query: addresses for `windhover.connect`.
-        pid: of the process.
-        ready: the line that it said when it served.
+        pid: of the daemon's process.
+        ready: the line that it printed when it began to serve.
     """
 
     def __init__(
@@ -77,12 +78,11 @@ class Daemon:
         """Starts it and waits until it serves.
 
         Args:
-            options: what `windhoverd --print-config` lists, by dotted name, as in
-                `{"model.features": 10}`.
-                True and False are written as the daemon reads them.
+            options: those that `windhoverd --print-config` lists, by dotted name, as in
+                `{"model.features": 10}`. Values may be bool.
             program: its path; see find_program().
             timeout: seconds to wait for its first line.
-            temporary: folders that are removed, too, where this process ends without stop().
+            temporary: more folders that are removed if this process ends without stop().
 
         Raises:
             DaemonFailed: it cannot be found, did not start, or refuses an option.
@@ -131,9 +131,9 @@ class Daemon:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
-                start_new_session=True,  # an interrupt from the terminal is for this process
+                start_new_session=True,  # Ctrl-C in the terminal interrupts only this process
             )
-        # Also when this process is ended by a signal, the input of this one is closed.
+        # The warden's input is closed also when a signal ends this process.
         self._warden = subprocess.Popen(
             ["sh", "-c", _WARDEN, str(self._process.pid), *self._temporary],
             stdin=subprocess.PIPE,
@@ -180,12 +180,12 @@ class Daemon:
         return said or "it said nothing"
 
     def kill(self) -> None:
-        """Ends it as a crash would."""
+        """Ends the daemon as a crash would."""
         self._of_this_process()
         _end_processes(self._process, self._warden, signal.SIGKILL)
 
     def stop(self) -> None:
-        """Ends it in order and removes its sockets; in a fork it does nothing."""
+        """Ends the daemon in an orderly way and removes its sockets; in a fork it does nothing."""
         if hasattr(self, "_finalizer"):
             self._finalizer()
         else:
@@ -231,7 +231,7 @@ def _end_processes(
     warden: subprocess.Popen[bytes] | None,
     how: signal.Signals,
 ) -> None:
-    if warden is not None:  # first, or it would send its signal to a number used anew
+    if warden is not None:  # first: later it might signal another process with the same number
         warden.kill()
         warden.wait()
         if warden.stdin is not None:

@@ -1,4 +1,4 @@
-"""One connection's requests and answers: frames out, messages in, and what went wrong."""
+"""Requests and answers of one connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .steps import Steps, Wait
 
 
 class Exchange:
-    """Questions and their answers over a channel that somebody has opened."""
+    """Requests and their answers over a channel that a subclass opens."""
 
     def __init__(self, address: str, options: Options) -> None:
         self.address = addresses.parse(address)
@@ -34,7 +34,7 @@ class Exchange:
         self._channel: Channel | None = None
         self._out = wire.OutBuffer()
         self._reader = wire.FrameReader()
-        self._answers: deque[Any] = deque()  # received while something else was waited for
+        self._answers: deque[Any] = deque()  # received and not asked for yet
         self._next_id = 1
 
     @property
@@ -67,7 +67,7 @@ class Exchange:
         try:
             data = self._channel.receive(1 << 18)
         except OSError as error:
-            if error.errno is None:  # not the socket's but of a signal's handler, as a TimeoutError
+            if error.errno is None:  # raised by a signal handler, such as a TimeoutError
                 raise
             raise self._gone(f"the connection broke: {error.strerror or error}") from error
         if data is None:
@@ -85,7 +85,7 @@ class Exchange:
         self._receive_some()
 
     def _send_some(self) -> bool:
-        """One send, without waiting; False where there is no room, or nobody any more."""
+        """One send, without waiting; False where there is no room or the connection is broken."""
         if self._channel is None:
             raise Disconnected("not connected")
         try:
@@ -93,7 +93,7 @@ class Exchange:
         except OSError as error:
             if error.errno is None:
                 raise
-            return False  # if the server is gone the next receive says why
+            return False  # the next receive says why
         self._out.drop(sent)
         return sent > 0
 
@@ -104,7 +104,7 @@ class Exchange:
                 self._take_in_all()
 
     def poll(self) -> None:
-        """Sends and takes in what can be without waiting."""
+        """Sends and takes in what it can without waiting."""
         if self._out.size:
             self._send_some()
         while self._receive_some():
@@ -113,7 +113,7 @@ class Exchange:
     # --- Answers
 
     def _take_in(self, response: Any) -> Refused | bool:
-        """Whether the answer is about observing; a Refused if it says that of a frame."""
+        """Takes in an answer about rows. False: it is not one; a Refused: a frame was refused."""
         return False
 
     def _take_in_all(self) -> None:
@@ -160,7 +160,7 @@ class Exchange:
                         self.close()
                     raise refusal_of(response.refusal)
                 if response.id != request_id:
-                    continue  # the answer to a question that nobody waits for any more
+                    continue  # an answer that nobody waits for any more
                 if response.WhichOneof("body") != arm:
                     self.close()
                     raise ProtocolError(f"the server does not answer with {arm}")

@@ -1,4 +1,4 @@
-"""Which numbers of a row are to blame where it is refused: the server says a reason and no more."""
+"""Finds the numbers for which a row is refused: the server says only the reason."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .reasons import Reason
 from .rows import Rows
 
 LARGEST = 1e35  # the largest number that a row may have
-MOST_CELLS = 3  # cells of a row that are named at most
-MOST_NOTED = 1000
+MOST_CELLS = 3  # named of one row
+MOST_NOTED = 1000  # rows
 
 _Mask = NDArray[np.bool_]
 
@@ -25,8 +25,7 @@ def _is_count(y: NDArray[Any]) -> _Mask:
     return whole
 
 
-# What a target may be. A class must be a whole number: how many classes there are only the server
-# knows.
+# Which targets a model takes. That a class is too large only the server says.
 _DOMAINS: dict[int, Callable[[NDArray[Any]], Any]] = {
     pb.MODEL_KIND_LOGISTIC: lambda y: (y == 0) | (y == 1),
     pb.MODEL_KIND_POISSON: _is_count,
@@ -39,7 +38,7 @@ _DOMAINS: dict[int, Callable[[NDArray[Any]], Any]] = {
 
 
 def names_of(x: Any) -> list[str] | None:
-    """The columns of a data frame; None: they have numbers."""
+    """Names of a data frame's columns; None: columns have only numbers."""
     columns = getattr(x, "columns", None)
     return None if columns is None else [repr(str(name)) for name in columns]
 
@@ -51,14 +50,15 @@ def _unusable(values: NDArray[Any]) -> _Mask:
 
 
 def _surely_usable(values: NDArray[Any]) -> bool:
-    """No square is above the sum of all of them, and NaN stays: one pass, and no array is made."""
+    """Whether all numbers are usable, in one pass without another array. No square is above the sum
+    of all squares, and NaN makes that NaN; False may be wrong."""
     flat = values.reshape(-1)
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.dot(flat, flat) <= LARGEST * LARGEST)
 
 
 def cells_text(rows: Rows, row: int, names: list[str] | None, target: bool) -> str:
-    """What of this row no row may have, and with `target` its y; "" where nothing is seen."""
+    """The numbers of this row that no row may have, and with `target` its y; "" for none."""
     if rows.row_ends is None or rows.indices is None:
         values = rows.features[row]
         columns: NDArray[Any] = np.arange(len(values))
@@ -88,7 +88,7 @@ def _wrong_targets(rows: Rows, kind: int) -> _Mask | None:
 
 
 def faults(rows: Rows, names: list[str] | None, kind: int) -> Iterator[tuple[int, str]]:
-    """The rows of which something may be refused, and what it is."""
+    """Rows that will be refused as far as can be told here, and the cause of each."""
     wrong = _wrong_targets(rows, kind)
     bad_targets = rows.targets is not None and not _surely_usable(rows.targets)
     bad_features = not _surely_usable(rows.features)
@@ -107,7 +107,7 @@ def faults(rows: Rows, names: list[str] | None, kind: int) -> Iterator[tuple[int
 
 
 def located(refused: Refused, rows: Rows, names: list[str] | None, kind: int) -> Refused:
-    """The refusal of a question, with the row and what of it is to blame where that is seen."""
+    """The refusal of a question, with the first bad row and its bad numbers, if they are found."""
     if refused.reason not in (Reason.NOT_FINITE, Reason.TARGET_OUT_OF_DOMAIN):
         return refused
     for at, text in faults(rows, names, kind):

@@ -1,4 +1,4 @@
-"""Bytes of the wire: length prefixes, packed fields, and what has come and is to go."""
+"""Bytes on the wire: frames, packed fields, and buffers for both directions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import ProtocolError
 LARGEST_REPLY = 1 << 30
 FRAME_OVERHEAD = 128  # tags, lengths and numbers of an Observe
 OBSERVE, PREDICT = 3, 4  # fields of Request
-_WIRE_TYPES = (0, 1, 2, 5)  # that a field of a message can have: proto3 has no groups
+_WIRE_TYPES = (0, 1, 2, 5)  # those of proto3, which has no groups
 _ONE_BYTE = [bytes((value,)) for value in range(128)]
 
 Buffer = Union[bytes, memoryview]
@@ -47,7 +47,7 @@ def _prefix(number: int, size: int) -> bytes:
 
 
 def packed(number: int, values: NDArray[Any]) -> list[Buffer]:
-    """A packed field. `values` is contiguous and little-endian; nothing for an empty one."""
+    """A packed field; nothing if `values` is empty. REQUIRES: it is contiguous, little-endian."""
     if values.nbytes == 0:
         return []
     return [_prefix(number, values.nbytes), values.data.cast("B")]
@@ -67,12 +67,12 @@ def framed(request_id: int, arm: int, parts: list[Buffer]) -> bytes:
 
 
 def _shown(answer: bytearray) -> str:
-    """What is not of this protocol, as far as its first line goes."""
+    """The first line of bytes that are not of this protocol, for an error's text."""
     return repr(answer.split(b"\r\n")[0].decode("latin-1"))
 
 
 class FrameReader:
-    """Finds messages in the bytes that come."""
+    """Finds messages in the bytes received."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -84,8 +84,8 @@ class FrameReader:
         """Every whole message so far.
 
         Raises:
-            ProtocolError: what comes next is no length of at most 1 GiB, or what it is of cannot be
-                a message.
+            ProtocolError: what comes next is not a length of at most 1 GiB, or no message follows
+                it.
         """
         at = 0
         there = self._bytes
@@ -117,7 +117,7 @@ class FrameReader:
 
 
 class OutBuffer:
-    """Frames to be sent, each once copied at most; a partly sent one keeps its rest."""
+    """Frames to be sent. It copies none of them; of a partly sent one it keeps the rest."""
 
     def __init__(self) -> None:
         self._parts: deque[Buffer] = deque()

@@ -1,12 +1,12 @@
-"""Estimators in the manner of River: a row at a time, as a dict of features.
+"""Estimators with River's interface: a row at a time, as a dict of features.
 
     model = windhover.river.Regressor()
     for x, y in stream:
         guess = model.predict_one(x)
         model.learn_one(x, y)
 
-The names in the first row are the columns, or `features=` says them. A row without one of them has
-0 there, one with another is refused. River itself is not needed.
+The columns are `features=`, or the names in the first row. A name that a later row lacks is 0
+there; a row with another name is refused (InvalidInput). River itself is not needed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ S = TypeVar("S", bound="_One")
 
 
 class _One:
-    """What both have in common. Arguments are those of `windhover.sklearn.StreamingRegressor`."""
+    """What both have in common. `features` are the names of the columns; the other arguments are as
+    for `windhover.sklearn.StreamingRegressor`."""
 
     _likelihood: str
     _classes: int
@@ -111,7 +112,7 @@ class _One:
 
 
 class Regressor(_One):
-    """Regression, a row at a time. Answers are of the newest posterior; they wait for none."""
+    """Regression, a row at a time. Answers do not wait: they may lack the newest rows."""
 
     def __init__(self, likelihood: str = "linear", **named: Any) -> None:
         super().__init__(**named)
@@ -123,7 +124,7 @@ class Regressor(_One):
         self._learn(x, y)
 
     def predict_one(self, x: Row) -> float:
-        """Mean of y; before the first row 0."""
+        """Mean of y; 0 before the first row."""
         answer = self._ask(x)
         return float(answer.mean[0]) if answer is not None else 0.0
 
@@ -138,8 +139,7 @@ class Regressor(_One):
 
 
 class Classifier(_One):
-    """Classification, a row at a time. The labels are to be known: `classes`, [False, True] if not
-    given; at most 64."""
+    """Classification, a row at a time. `classes` are all labels, at least 2 and at most 64."""
 
     def __init__(self, classes: Iterable[Hashable] = (False, True), **named: Any) -> None:
         super().__init__(**named)
@@ -161,7 +161,7 @@ class Classifier(_One):
         self._learn(x, self._labels.index(y))
 
     def predict_proba_one(self, x: Row) -> dict[Hashable, float]:
-        """Probability of each label; before the first row all the same."""
+        """Probability of each label; before the first row all are equal."""
         return self._proba(x)
 
     def _proba(self, x: Row) -> dict[Hashable, float]:
@@ -174,7 +174,7 @@ class Classifier(_One):
         return dict(zip(self._labels, answer.probs[0].tolist()))
 
     def predict_one(self, x: Row) -> Hashable:
-        """The most probable label; before the first row None."""
+        """The most probable label; None before the first row."""
         if self._hosted is None:
             return None
         answer = self._proba(x)

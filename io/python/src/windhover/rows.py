@@ -1,7 +1,7 @@
-"""Rows made of arrays, data frames and sparse matrices, and packed without generated classes.
+"""Takes rows from arrays, data frames and sparse matrices, and packs them for the wire.
 
-Rows are copied once, from the array's memory into the frame: a list of Python floats between the
-two would cost a hundred times as much. The engine in this process reads them where they lie.
+Rows are copied once, from the array's memory into the frame; the generated classes would make a
+Python float of each number. The engine in this process reads the arrays without a copy.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ MOST_KEY_BYTES = 64
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Sparse rows without SciPy, as its CSR matrices have them: X of observe() and predict().
+    """Sparse rows without SciPy, in the layout of its CSR matrices: X of observe() and predict().
 
     Attributes:
-        data: the values that are not 0, row after row.
+        data: the nonzero values, row after row.
         indices: their columns, from 0, increasing within a row.
-        indptr: shape (rows + 1,): those of row i are indptr[i] to indptr[i + 1].
+        indptr: shape (rows + 1,): row i has the values from indptr[i] on, before indptr[i + 1].
     """
 
     data: Any
@@ -42,7 +42,7 @@ def keys_of(key: str | Sequence[str] | None, rows: int) -> list[bytes] | None:
     """One key a row, for the wire; None stays None.
 
     Raises:
-        InvalidInput: there are more or fewer, or one is too long or no ASCII.
+        InvalidInput: there are more or fewer than rows, or one is too long or not ASCII.
     """
     if key is None:
         return None
@@ -79,7 +79,7 @@ class Rows:
         return int(self.row_ends[row - 1]) if row else 0
 
     def pieces(self, most_rows: int, most_bytes: int) -> Iterator[tuple[int, int]]:
-        """Begins and ends of runs of rows that one frame takes.
+        """Ranges (begin, end) of rows that each fit into one frame.
 
         Raises:
             InvalidInput: a row is larger than a frame may be.
@@ -100,7 +100,7 @@ class Rows:
         extras += 0 if self.keys is None else MOST_KEY_BYTES + 2
         if self.row_ends is None:
             return most_bytes // ((self.features.shape[1] + 1) * item + extras)
-        most = most_bytes // (item + 4) + 1  # an empty row costs as much
+        most = most_bytes // (item + 4) + 1  # bounds the rows: an empty one takes item + 4 bytes
         ends = self.row_ends[begin : begin + most] - self.values_before(begin)
         count = np.arange(1, len(ends) + 1)
         cost = (ends + count) * (item + 4) + count * extras
@@ -111,9 +111,9 @@ class Rows:
     ) -> list[wire.Buffer]:
         """Rows `begin` to `end` as packed fields.
 
-        `features` and `targets` are the field numbers of the 32-bit arrays, each followed by that
-        of the 64-bit one; `indices` is followed by the row ends. Offsets are field 11 of both
-        messages, trials field 13, weights field 12 of an Observe.
+        `features` and `targets` are field numbers of 32-bit arrays, whose 64-bit arrays have the
+        next number; `indices` has the row ends in the next field. The other fields are numbered
+        as at the top of this file.
         """
         wide = self.features.itemsize == 8
         out: list[wire.Buffer] = []
@@ -139,10 +139,10 @@ class Rows:
 
 
 def column_of(name: str, values: Any, rows: int) -> NDArray[np.float64] | None:
-    """One number a row; None stays None. `values` itself where it is contiguous and 64-bit.
+    """One number a row; None stays None. A contiguous 64-bit array is not copied.
 
     Raises:
-        InvalidInput: there are more or fewer, or they are no numbers.
+        InvalidInput: there are more or fewer than rows, or they are not numbers.
     """
     if values is None:
         return None
@@ -163,14 +163,14 @@ def rows_of(
     single_precision: bool | None,
     otherwise: str = "",
 ) -> Rows:
-    """Takes arrays, data frames, SciPy's sparse matrices and SparseRows; what is contiguous and of
-    the type wanted is not copied.
+    """Takes arrays, data frames, SciPy's sparse matrices and SparseRows. An array that is
+    contiguous and of the type wanted is not copied.
 
-    `single_precision` None: 32-bit numbers where x and y have no more themselves. `otherwise`: what
-    is said to who has other columns than the model.
+    `single_precision` None: 32-bit numbers if x and y have at most 32 bits themselves. `otherwise`
+    is added to the error about a wrong number of columns.
 
     Raises:
-        InvalidInput: shapes that do not belong together or to the model.
+        InvalidInput: shapes do not fit one another or the model, or values are not numbers.
     """
     y_array = None if y is None else _array("y", y)
     if y_array is not None and y_array.ndim == 0:
@@ -194,7 +194,7 @@ def rows_of(
         dense = matrix if given is None else _dense(given, columns)
         return Rows(_plain("X", dense, kind), targets, count)
     if given is None:
-        there = matrix != 0  # NaN too: the server says which row has it
+        there = matrix != 0  # true for NaN too: the server says which row has it
         ends = np.cumsum(np.count_nonzero(there, axis=1))
         given = SparseRows(matrix[there], np.nonzero(there)[1], np.concatenate([[0], ends]))
     return Rows(
@@ -213,7 +213,7 @@ def _array(name: str, values: Any) -> NDArray[Any]:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name} must be numbers: {error}") from error
-    if array.dtype.kind in "cmM":  # NumPy would drop the imaginary part, and make days a number
+    if array.dtype.kind in "cmM":  # NumPy would drop imaginary parts, and make numbers of days
         raise InvalidInput(f"{name} must be real numbers; it is {array.dtype}")
     return array
 
@@ -228,7 +228,7 @@ def _plain(name: str, values: Any, kind: str) -> NDArray[Any]:
 
 def _matrix(x: Any, columns: int) -> NDArray[Any]:
     array = _array("X", x)
-    if array.ndim == 1:  # one row; of a model with one column as many as there are numbers
+    if array.ndim == 1:  # one row; for a model with one column, one row for each number
         array = array.reshape(-1, 1) if columns == 1 else array.reshape(1, -1)
     if array.ndim != 2:
         raise InvalidInput(f"X has shape {array.shape}; it must have a row a line")
@@ -236,7 +236,7 @@ def _matrix(x: Any, columns: int) -> NDArray[Any]:
 
 
 def _csr_of(x: Any) -> SparseRows | None:
-    """What is sparse, its arrays of matching lengths; None of anything else."""
+    """Sparse rows, with arrays of matching lengths; None if `x` is not sparse."""
     if hasattr(x, "tocsr"):
         matrix = x.tocsr()
         if not matrix.has_canonical_format:
@@ -263,9 +263,9 @@ def _whole(name: str, rows: SparseRows) -> NDArray[Any]:
 
 
 def _columns(indices: NDArray[Any]) -> NDArray[np.uint32]:
-    """As the wire and the library have them: of 32 bits nothing is copied."""
+    """Column numbers for the wire and the library; 32-bit ones are not copied."""
     if indices.dtype == np.int32:
-        indices = indices.view(np.uint32)  # what is below 0 is then too large, and refused
+        indices = indices.view(np.uint32)  # negative ones become too large, and are refused
     elif indices.size and (indices.min() < 0 or indices.max() >= 2**32):
         raise InvalidInput("a column number is below 0, or has more than 32 bits")
     return np.ascontiguousarray(indices, dtype="<u4")

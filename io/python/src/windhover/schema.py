@@ -1,9 +1,9 @@
 """Schemas: what a data frame's columns are, and how they become the numbers that a model gets.
 
-The command `windhover` does the work (package `windhover`), so that a frame becomes the same rows as
-a file with the same cells: it is found in PATH, or by the environment variable WINDHOVER.
+The command `windhover` (package `windhover`) does the work, so that a frame becomes the same rows
+as a file with the same cells. It is found in PATH, or by the environment variable WINDHOVER.
 
-    schema = windhover.Schema.of(frame, target="price")     # text, dates, empty cells: found out
+    schema = windhover.Schema.of(frame, target="price")     # finds out what the columns are
     schema.save("houses.toml")                               # windhoverd --model.schema houses.toml
     rows = schema.rows(frame)
     m.observe(rows.X, rows.y, **rows.extras)
@@ -33,7 +33,7 @@ from .daemon import DaemonFailed, find_program
 from .errors import InvalidInput, times
 from .rows import SparseRows
 
-VERSION = "0.2"  # version of the command
+VERSION = "0.2"  # the oldest version of the command that will do
 NO_SCHEMA = ("--names", "--json", "--help", "-h")
 COUNT = re.compile(r"encoded (\d+) of (\d+) rows")
 
@@ -46,10 +46,11 @@ class EncodedRows:
 
     Attributes:
         X: shape (n, features), or SparseRows where the schema is sparse.
-        y: shape (n,); None of questions.
-        index: shape (n,): the place of each in the frame, from 0. Observations that lack a value
-            are left out where the schema says so.
-        extras: `offsets`, `weights` and `trials`, those that there are: for observe() and predict().
+        y: shape (n,); None for questions.
+        index: shape (n,): each row's place in the frame, from 0. Observations that lack a value are
+            left out where the schema says so.
+        extras: those of `offsets`, `weights` and `trials` that the schema has, as arguments of
+            observe() and predict().
     """
 
     X: Any
@@ -65,19 +66,19 @@ class Schema:
     """How named fields become features and target. Immutable; threads may share one.
 
     Attributes:
-        text: as a file, TOML (tools/data/schema.md has its keys).
-        names: of the features, in their order; None where they are hashed.
+        text: the schema's TOML file (tools/data/schema.md has its keys).
+        names: of the features' columns, in order; None where a feature is hashed.
         target: the field that is predicted.
-        classes: what its classes 0, 1, ... are called; empty where it is a number.
-        fingerprint: of all that gives the columns their meaning. `connect(schema=)` compares it with
-            that of the server's schema.
+        classes: names of its classes 0, 1, ...; empty where it is a number.
+        fingerprint: of all that gives the columns their meaning. `connect(schema=)` compares it
+            with that of the server's schema.
     """
 
     def __init__(self, text: str) -> None:
         """
         Raises:
-            InvalidInput: it is no schema. A draft's gaps are found when it is to make rows.
-            DaemonFailed: there is no `windhover` command.
+            InvalidInput: it is not a schema. Gaps in a draft are found when rows are made.
+            DaemonFailed: there is no `windhover` command, or it is too old.
         """
         if not text.strip():
             raise InvalidInput("the schema is empty")
@@ -130,10 +131,10 @@ class Schema:
 
         Args:
             target: the name of a column.
-            options: of that command, as in `"--leave-out", "id"`.
+            options: more options of that command, as in `"--leave-out", "id"`.
 
         Raises:
-            InvalidInput: it cannot tell; the text says what to say.
+            InvalidInput: it cannot find out; the text says which option helps.
         """
         if wrong := [option for option in options if option in NO_SCHEMA]:
             raise InvalidInput(f"{wrong[0]} makes no schema: it has the command say something else")
@@ -156,26 +157,27 @@ class Schema:
         Path(path).write_text(self.text, encoding="utf-8")
 
     def rows(self, frame: Frame, *, allow_skipped: bool = False) -> EncodedRows:
-        """Observations.
+        """Observations of a frame.
 
         Args:
-            frame: a data frame, columns by name, or rows by name (`[{"sqm": 85}, ...]`). None, NaN
-                and NaT are missing values, and as in a file texts such as "" and "NA" are, and
-                blanks around a text say nothing. Nor do columns that the schema does not know.
-            allow_skipped: leave out rows whose cells cannot be read, too, where the schema skips
-                rows at all (`missing = "skip"`).
+            frame: a data frame, a dict of columns, or a list of dicts (`[{"sqm": 85}, ...]`). None,
+                NaN and NaT are missing values, and so are texts that are missing values in a file,
+                such as "" and "NA". Blanks around a text and columns that the schema does not know
+                are ignored.
+            allow_skipped: where the schema leaves out rows that lack values (`missing = "skip"`),
+                also leave out rows with cells that cannot be read.
 
         Raises:
-            InvalidInput: a column is missing, or a cell is not what the schema expects; the line
-                named counts from 1, that of the names: line 2 is the first row.
-            DaemonFailed: the command is missing, or another one.
+            InvalidInput: a column is missing, or a cell is not what the schema expects. In its text
+                line 1 has the names, and line 2 is the first row.
+            DaemonFailed: the command is missing, or too old.
         """
         more = ["--allow-skipped"] if allow_skipped else []
         return self._encoded(frame, True, more)
 
     def questions(self, frame: Frame) -> EncodedRows:
-        """Questions: as rows(), without the target. None is left out: one that cannot be asked is
-        an InvalidInput."""
+        """Questions, as rows() without the target. No row is left out: one that cannot be asked
+        about raises InvalidInput."""
         return self._encoded(frame, False, ["--questions"])
 
     def _encoded(self, frame: Frame, observed: bool, options: list[str]) -> EncodedRows:
@@ -193,7 +195,7 @@ class Schema:
         ]
         lead = 1 + observed + len(extras)
         text = io.StringIO(said.decode(), newline="")
-        width = len(next(csv.reader(text)))  # names may go on over several lines
+        width = len(next(csv.reader(text)))  # names may have line ends
         lines = text.read().splitlines()
         x: Any
         if self._sparse:
@@ -220,7 +222,7 @@ class Schema:
 def _output(
     words: list[str], what: str, path: Path, data: bytes | None = None
 ) -> tuple[bytes, str]:
-    """What the command writes, and what it says beside."""
+    """Standard output of the command, and its messages."""
     program = find_program(None, "windhover", "install the package windhover")
     done = subprocess.run([program, *words], input=data or b"", capture_output=True)
     said = done.stderr.decode(errors="replace").strip()

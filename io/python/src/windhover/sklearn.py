@@ -1,4 +1,4 @@
-"""Estimators for scikit-learn. Without an address each starts a `windhoverd` of its own.
+"""Estimators for scikit-learn. Without an address each starts its own `windhoverd`.
 
     model = StreamingRegressor().fit(X, y)
     lower, upper = model.predict_interval(X, 0.9)
@@ -25,21 +25,25 @@ from .streaming import Streaming, validate_data, weighed
 class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
     """Bayesian regression on a stream.
 
-    Rows are learned from while they come. Predictions wait until they have all rows that were given
-    to this estimator. `close()`, or the end of the process, ends the daemon.
+    Rows are learned from as they come. A prediction waits, at most `settle` seconds, until answers
+    include all rows given to this estimator. `close()`, or the end of the process, ends the daemon.
+
+    `likelihood`, `window_size`, `horizon`, `random_state` and `options` are of a daemon of its own;
+    a server that runs already has its own.
 
     Args:
         likelihood: "linear", "student-t", "heteroscedastic", "log-normal", "poisson",
             "negative-binomial", "binomial" or "zero-inflated-poisson"; or "mlp-linear".
         address, query, model, token, producer: of a server that runs, as for `windhover.connect`;
-            address None: a daemon of its own. fit() cannot empty a server: its rows come after those
-            that the server has.
-        tls: ca, server_name, certificate and key, as for it: `{"ca": "ca.pem"}`.
-        window_size: the posterior is that of the last so many rows.
-        horizon: "window", "adaptive", "forgetting", "fading" or "all": which rows it stands on.
-        random_state: seed of the daemon's random numbers.
+            address None: a daemon of its own. fit() cannot empty a server: its rows come after
+            those that the server has.
+        tls: ca, server_name, certificate and key for `windhover.connect`: `{"ca": "ca.pem"}`.
+        window_size: how many of the newest rows the posterior is about.
+        horizon: "window", "adaptive", "forgetting", "fading" or "all": which rows it is about.
+        random_state: the daemon's seed is drawn from it.
         options: of the daemon, by dotted name, `{"model.prior_precision": 1.0}`.
-        settle: seconds that a prediction waits at most for the learner to rest.
+        settle: seconds that a prediction waits at most for answers to include all rows and, with a
+            daemon of its own, for its learner to rest.
 
     Attributes:
         n_features_in_: columns.
@@ -87,13 +91,13 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
         """Starts anew and learns from X, shape (n, features), and y, shape (n,).
 
         Args:
-            sample_weight: shape (n,): how many equal rows each counts as, 0 or 1e-6 to 1e6. The
+            sample_weight: shape (n,): as how many equal rows each row counts, 0 or 1e-6 to 1e6. The
                 model has weights from then on, 1 where none is given.
-            offset: shape (n,): what is added to each row's linear predictor, of counts the
-                logarithm of the exposure. The model has one from then on, 0 where partial_fit() is
-                given none; questions have to say it.
-            trials: shape (n,), with likelihood "binomial": how many each y is of. Questions have to
-                say it too.
+            offset: shape (n,): what is added to each row's linear predictor; for counts, the
+                logarithm of the exposure. The model has offsets from then on, 0 where partial_fit()
+                is given none; predictions need them.
+            trials: shape (n,), with likelihood "binomial": out of how many trials each y is.
+                Predictions need them too.
         """
         X, y = self._validated(X, y, first=True)
         self._learn(X, y, sample_weight, offset, trials, first=True)
@@ -109,7 +113,7 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
         offset: Any = None,
         trials: Any = None,
     ) -> StreamingRegressor:
-        """Learns from more rows, as fit(). Returns once they are handed over."""
+        """Learns from more rows, as fit() does. Returns once they are handed over."""
         first = not self.__sklearn_is_fitted__()
         X, y = self._validated(X, y, first)
         self._learn(X, y, sample_weight, offset, trials, first)
@@ -136,7 +140,7 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
         """Means of y, shape (n,); with `return_std` also its standard deviations.
 
         Args:
-            offset, trials: shape (n,), as for fit(), of a model that was fitted with them.
+            offset, trials: shape (n,), as for fit(), for a model that was fitted with them.
         """
         answer = self._ask(X, offsets=offset, trials=trials)
         return (answer.mean, answer.sd) if return_std else answer.mean
@@ -157,7 +161,7 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
         offset: Any = None,
         trials: Any = None,
     ) -> float:
-        """R^2 of predict(), with the arguments of that."""
+        """R^2 of predict(); `offset` and `trials` are as there."""
         answer = self._ask(X, offsets=offset, trials=trials)
         return float(r2_score(y, answer.mean, sample_weight=sample_weight))
 
@@ -165,8 +169,7 @@ class StreamingRegressor(RegressorMixin, Streaming):  # type: ignore[misc]
 class StreamingClassifier(ClassifierMixin, Streaming):  # type: ignore[misc]
     """Bayesian classification on a stream: logistic for two classes, softmax for up to 64.
 
-    Arguments and behaviour are those of StreamingRegressor. On a server that runs, class k is the
-    k-th of `classes_`.
+    Arguments and behaviour are those of StreamingRegressor. On a server class k is `classes_[k]`.
 
     Attributes:
         classes_: the labels, sorted.
@@ -221,7 +224,7 @@ class StreamingClassifier(ClassifierMixin, Streaming):  # type: ignore[misc]
 
         Args:
             X, y: shape (n, features) and (n,).
-            classes: all labels there will be; at the first call, otherwise those of its y.
+            classes: all labels that there will be, at the first call; None: those of its y.
             sample_weight: as for fit().
         """
         first = not self.__sklearn_is_fitted__()

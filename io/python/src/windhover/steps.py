@@ -1,7 +1,7 @@
-"""What a step of a request may have to wait for.
+"""Steps of a request, and what they may wait for.
 
-Everything that may have to wait is a generator which yields what it waits for. `Client` waits for
-that by blocking, `aio.Client` in an event loop, so that both have the same semantics.
+Everything that may wait is a generator that yields what it waits for. `Client` then blocks, and
+`aio.Client` waits in an event loop, so that both have the same semantics.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class HasFileno(Protocol):
 
 @dataclass
 class Wait:
-    """Until there is something to receive or, if `to_send`, room to send. Sent back: False after
-    `timeout` seconds."""
+    """Waits until there is something to receive or, if `to_send`, room to send. The generator is
+    sent True, or False after `timeout` seconds."""
 
     sock: HasFileno
     to_send: bool
@@ -33,7 +33,7 @@ class Sleep:
 
 @dataclass
 class Resolve:
-    """Sent back: what `socket.getaddrinfo` gives."""
+    """Resolves a host. The generator is sent what `socket.getaddrinfo` returns."""
 
     host: str
     port: int

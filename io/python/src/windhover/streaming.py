@@ -1,4 +1,4 @@
-"""What the estimators for scikit-learn have in common: their model, kept in pickles too."""
+"""What the estimators for scikit-learn have in common: their model, which pickles include."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
     settle: float
     n_features_in_: int
     hosted_: Hosted
-    _needed: tuple[str, ...] = ()  # arguments of fit() that a question must have too
+    _needed: tuple[str, ...] = ()  # arguments of fit() that predictions need too
 
     def _wanted(self, likelihood: str, classes: int, offset: bool, weight: bool) -> Wanted:
         options: dict[str, object] = {
@@ -111,8 +111,7 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
         return "hosted_" in self.__dict__ or "_saved" in self.__dict__
 
     def __getstate__(self) -> dict[str, Any]:
-        """With a daemon of its own its checkpoint is in the pickle; of a server only the
-        address."""
+        """The pickle has the checkpoint of a daemon of its own, or the address of a server."""
         state = dict(super().__getstate__())
         hosted = state.pop("hosted_", None)
         if hosted is not None:
@@ -124,8 +123,8 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
     _saved_wanted: Wanted
 
     def predictions(self, X: Any, *, offset: Any = None, **asked: Any) -> Predictions:
-        """All that the model says of X: as `windhover.Client.predict`, with the same arguments.
-        `offset` is its `offsets`, by the name that fit() has for it."""
+        """All numbers of a prediction, as `windhover.Client.predict`, with the same arguments.
+        `offset` is another name of its `offsets`, as in fit()."""
         if offset is not None:
             if asked.get("offsets") is not None:
                 raise InvalidInput("offset= and offsets= are the same: give one of them")
@@ -134,7 +133,8 @@ class Streaming(BaseEstimator):  # type: ignore[misc]
 
 
 def weighed(sample_weight: Any, x: Any, *columns: Any) -> tuple[Any, ...]:
-    """Weights, or None, and all else without the rows of weight 0, which a server does not take."""
+    """The weights, or None, then `x` and `columns`; without rows of weight 0, which a server does
+    not take."""
     if sample_weight is None:
         return (None, x, *columns)
     weights = _check_sample_weight(sample_weight, x, dtype=np.float64)
