@@ -16,9 +16,9 @@ namespace {
 // Location and scale are those of so many rows, or of a quarter of a small window.
 constexpr std::uint64_t kUnitsRows = 100;
 constexpr std::uint64_t kLeastUnitsRows = 4;
-// How many rows are looked at. Their median must be no farther from the location than so many
-// scales, nor half of them farther from it than so many, nor, unless the scale is still much the
-// same, nearer than so many.
+// So many rows are looked at. The units are off where the median of their y is more than kFarthest
+// scales from 0 or the median distance from that median is; or where that distance is below
+// kNearest and the scale of the window's rows is less than 1 / kUnlike of the sampler's.
 constexpr std::size_t kLookedAt = 255;
 constexpr double kFarthest = 8;
 constexpr double kNearest = 1.0 / 32;
@@ -47,8 +47,8 @@ TargetTransform BlockUnits::of_rows() const noexcept {
   return RowScan::target_units(config_, cursor_);
 }
 
-// The units are looked at whenever there are twice as many rows, and once the first row has left
-// four times a window.
+// The units are looked at when the number of rows passes a power of two, and once rows have left,
+// with every quarter of a window.
 bool BlockUnits::are_off(const RowBlockLangevin& sampler, std::uint64_t before) const noexcept {
   const bool looks = config_.standardize_target == Standardize::kColdStart &&
                      is_number(find_model(config_.model.name)->response);

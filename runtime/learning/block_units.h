@@ -11,22 +11,24 @@
 
 namespace windhover {
 
-// The units of y: given, or location and scale of the first rows' y. Invariant: once known they
-// stay so. One thread.
+// The units of y: given, or location and scale of the y of rows in the window. Invariant: once the
+// units are known they stay so until reset(). One thread.
 class BlockUnits {
  public:
-  // Both outlive it.
+  // Both arguments outlive it.
   BlockUnits(const EngineConfig& config, const WindowCursor& cursor) noexcept
       : config_(config), cursor_(cursor) {}
   void reset() noexcept;
 
   bool known() const noexcept { return known_; }
-  // Finds the units where there are rows enough. Returns whether they are known.
+  // Takes the units for known once there are 100 rows, or a quarter of a window of fewer than 400.
+  // Returns whether they are known.
   bool find() noexcept;
-  // The units by the rows that are there.
+  // The units that the rows of the window lead to.
   TargetTransform of_rows() const noexcept;
-  // Whether y has another scale now than that which the sampler sees it in; rows below `before`
-  // were there when it was asked last.
+  // Whether the y of the window's rows no longer fit the units that the sampler sees y in. Looks
+  // only when the head has gone far enough from `before`, the head of the last call; otherwise
+  // false. Always false where units are given and for classes.
   bool are_off(const RowBlockLangevin& sampler, std::uint64_t before) const noexcept;
 
   // Shows its numbers in the section that is open.

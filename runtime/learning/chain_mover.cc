@@ -103,7 +103,7 @@ Status ChainMover::move_chain(ChainSet& chains, Chain& chain, Estimator& estimat
   chain.work = worker.step_work;
   Rng rng(config_.seed, {move_number(), chain.index, Purpose::kInjectedNoise});
   const Status status = sampler_->step(chain, worker.gradient, rng);
-  // The estimators of C that look at minibatches look at one chain's a round.
+  // The estimators of C that need minibatches take those of one chain, another one each round.
   if (!ok(status) || chain.index != round_ % chains.size()) return status;
   NoiseCovariance& noise = estimator.noise().measured();
   if (config_.sampler.noise_estimator == NoiseEstimator::kWithinMinibatch) {

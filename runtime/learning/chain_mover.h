@@ -18,8 +18,8 @@
 
 namespace windhover {
 
-// How much shorter steps are because chains have been lost: each loss halves them, a pass without
-// one doubles them again.
+// How much shorter steps are because chains have been lost: each round with a loss halves them,
+// down to 1 / 1024; each pass without a loss doubles them again.
 class StepDamping {
  public:
   double factor() const noexcept { return factor_; }
@@ -44,19 +44,19 @@ class StepDamping {
   bool lost_in_pass_ = false;
 };
 
-// Each chain draws a minibatch of its own, with replacement, rows as often as they count.
-// Invariant: the sampler's law is that of the last refresh that succeeded, its steps shortened by
-// damping(). One thread, but for move() of different chains.
+// Each chain draws a minibatch of its own, with replacement, rows in proportion to what they count
+// for by their age. Invariant: the sampler's law is that of the last refresh that succeeded, its
+// steps shortened by what damping() was then. One thread, but for move() of different chains.
 class ChainMover {
  public:
-  // Which chains have left for good.
+  // Which chains count as lost: those whose last move failed, or those that have diverged.
   enum class Lost : std::uint8_t { kMoveFailed, kTooFar };
 
   ChainMover(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
              AnySampler* sampler, Counters<RuntimeCounter>& counters) noexcept;
   void reset() noexcept;
 
-  // S while the window holds the rows it does.
+  // S for the rows that the window holds now.
   double minibatch_size() const noexcept {
     return static_cast<double>(minibatch_rows(config_, cursor_.worth_rows()));
   }
@@ -67,9 +67,10 @@ class ChainMover {
     const auto size = static_cast<double>(minibatch_rows(config_, rows));
     return std::abs(size - minibatch_size()) <= 0.1 * minibatch_size();
   }
-  // In how many moves a chain forgets where it was, at least a window.
+  // The moves of one relaxation: the sampler's, but at least those in which a chain draws as many
+  // rows as the window is worth, and at most longest_relaxation().
   double relaxation() const noexcept;
-  // Chains that take longer to forget are given up: what they leave is not enough, and the status
+  // Chains that take longer to forget are not waited for: their draws are too few, and the status
   // says so.
   double longest_relaxation() const noexcept;
   const AnySampler& sampler() const noexcept { return *sampler_; }
@@ -91,7 +92,7 @@ class ChainMover {
     return sampler_->relaxation() > 2 * (cursor_.worth() / minibatch_size());
   }
 
-  // What tells this round's random numbers from all others.
+  // Gives the moves from here on the random numbers of this round.
   void begin_round(std::uint64_t round) noexcept {
     round_ = round;
     asides_ = 0;
@@ -115,14 +116,15 @@ class ChainMover {
   }
   // Lost chains start again as fresh draws and all steps are halved. Returns whether there was one.
   bool recover(ChainSet& chains, const Estimator& estimator, Lost which, bool noise_known) noexcept;
-  // Whether the chain is where no chain is that draws from what it should.
+  // Whether the chain is farther from the mean than a draw ever is: 10 posterior sd in a parameter
+  // where the law is to be the posterior, otherwise ChainSet::kDivergedDeviations.
   bool far_off(const ChainSet& chains, const Chain& chain,
                const Estimator& estimator) const noexcept;
 
   StepDamping& damping() noexcept { return damping_; }
   const StepDamping& damping() const noexcept { return damping_; }
 
-  // Call it between rounds, which each count their moves from 0.
+  // Call it between rounds: moves beside a round's own are counted from 0 in each round.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("sampler");
     damping_.visit_factor(visitor);

@@ -85,9 +85,10 @@ bool ChainRecord::can_be_judged() const noexcept {
   return judged || relaxations_ - last_draw_ >= patience;
 }
 
-// A comparison takes a twentieth of the time of the moves since the last one at most: 60 D^3 where
-// iterates, eight a relaxation of N / S moves, take S D a chain. There is one more for each quarter
-// by which the window has grown: what little is drawn meanwhile would not pay for it.
+// A comparison, 60 D^3 products, takes at most a twentieth of the time of the moves since the last
+// one. Between two recorded iterates, eight a relaxation, each chain draws N / 8 rows of D numbers.
+// There is one more comparison each time the window has grown by a quarter: what is drawn meanwhile
+// would not pay for it.
 bool ChainRecord::comparison_due(std::uint64_t rows) noexcept {
   constexpr double kShare = 0.05;
   constexpr double kGrown = 1.25;
@@ -110,8 +111,8 @@ bool ChainRecord::spread_is_narrow() const noexcept {
   return ratio_.smallest <= band(ratio_relaxations_ * chains_).narrow;
 }
 
-// The few batches of few relaxations are still correlated and would promise too much: as long as
-// that may be, no chain has more effective draws than relaxations behind it.
+// Batches of few relaxations are still correlated and would promise too much: in the first hundred
+// relaxations no chain counts as more effective draws than it has relaxations behind it.
 void ChainRecord::summarize(std::size_t chains, Posterior& posterior) const noexcept {
   constexpr double kFewRelaxations = 100;
   ParameterColumns& of = posterior.parameters;

@@ -19,21 +19,23 @@ namespace windhover {
 // moves of each chain, the ratio for what the chains had done when it was computed. One thread.
 class ChainRecord {
  public:
-  // Whether a mark of time has been passed by one move.
+  // Time before and after one move.
   struct Step {
     double before;
     double after;
-    // Whether one of `marks` marks a relaxation, shifted by `offset` of the way between two, was
-    // passed.
+    // Whether the move passed a mark, where `marks` marks a relaxation are shifted by `offset` of
+    // the distance between two.
     bool passed(double marks, double offset) const noexcept {
       return std::floor(marks * after + offset) > std::floor(marks * before + offset);
     }
   };
 
-  // With 0 `chains` there are no diagnostics of chains, which say nothing of an ensemble seen once.
+  // 0 `chains`: no diagnostics of single chains are kept, which say nothing where rows are seen
+  // once.
   ChainRecord(Arena& arena, const EngineConfig& config, std::uint32_t chains) noexcept;
   void reset() noexcept;
-  // Sampling begins: forgets all that has been recorded.
+  // Sampling begins: forgets what has been recorded, but for the observed spread, which
+  // restart_spread() begins anew.
   void begin() noexcept;
 
   double relaxations() const noexcept { return relaxations_; }
@@ -47,23 +49,26 @@ class ChainRecord {
     last_draw_ = relaxations_;
     recorded_moves_ += 1;
   }
-  // Adds all chains' iterates, around the centre of `estimator`. O(chains x D^2).
+  // Adds all chains' iterates, as deviations from the centre of `estimator`. O(chains x D^2).
   void add_iterates(std::span<const Chain> chains, const Estimator& estimator) noexcept;
+  // Adds one chain's iterate to the observed spread alone.
   void add_spread(const Chain& chain, const Estimator& estimator) noexcept;
 
-  // The observed spread is that of iterates from now on, but for those of the first relaxations.
+  // The observed spread begins anew, with the iterates from `forgetting` relaxations after now on.
   void restart_spread(double forgetting) noexcept {
     spread_from_ = relaxations_ + forgetting;
     consistency_.reset(spread_from_);
   }
   // Forgets a ratio that says nothing about the present draws.
   void forget_ratio() noexcept { ratio_ = consistency_.none(); }
+  // The next comparison need not wait until moves have paid for it.
   void compare_soon() noexcept { ratio_paid_ = 1; }
   // Whether the draws have been compared, or cannot be.
   bool is_compared() const noexcept { return ratio_.largest != 0; }
 
-  // Whether the draws have been compared and the chains with each other, or never will be: a
-  // sampler that has gone on to refine (Santa) has no draws.
+  // Whether the draws have been compared with their law and the chains with each other, or there
+  // has been no draw for so long that none is waited for: a sampler that has gone on to refine
+  // (Santa) has none.
   bool can_be_judged() const noexcept;
 
   // Whether enough has been recorded since the spread was compared last, or it never was; `rows`
@@ -80,10 +85,10 @@ class ChainRecord {
                                 minibatch_size, estimator.laplace().n(), temperature,
                                 static_cast<Law&&>(law));
   }
-  // Whether the draws that were compared last spread otherwise than they should, even if all of
-  // them were effective.
+  // Whether the draws that were compared last are wider or narrower than they should be, beyond
+  // what chance allows if there was one effective draw a relaxation of each chain.
   bool spread_is_off() const noexcept;
-  // The same of draws that spread less than they should, in some direction.
+  // The same of draws that are narrower in some direction.
   bool spread_is_narrow() const noexcept;
   // See Consistency::follow().
   void follow_law(const LawTerms& terms, Interlude* interlude) noexcept {
@@ -91,7 +96,7 @@ class ChainRecord {
   }
   Consistency::Band band(double draws) const noexcept { return consistency_.band(ratio_, draws); }
   const Consistency::Ratio& ratio() const noexcept { return ratio_; }
-  // Relaxations that the ratio stands on, and those since the spread was begun anew.
+  // Relaxations that the ratio stands on, and those that the observed spread stands on by now.
   double compared_relaxations() const noexcept { return ratio_relaxations_; }
   double observed_relaxations() const noexcept { return relaxations_ - consistency_.since(); }
 

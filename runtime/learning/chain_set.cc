@@ -7,8 +7,7 @@ namespace windhover {
 
 namespace {
 
-// How many chains go to a new posterior at a time: enough to fill a vector, few enough not to take
-// long.
+// How many chains are transported at a time: enough to fill a vector, few enough not to take long.
 constexpr std::size_t kAtATime = 4;
 
 }  // namespace
@@ -52,8 +51,8 @@ void ChainSet::transport(const Estimator& estimator, double followed,
   transport_draws(estimator, interlude);
   for (std::size_t first = 0; first < chains_.size(); first += kAtATime) {
     const std::size_t count = std::min(kAtATime, chains_.size() - first);
-    // Two triangles are read, whatever the number of chains. Before as well as after, so that this
-    // is a piece of its own.
+    // Two triangles are read, whatever the number of chains. The work is reported before as well as
+    // after, so that these chains are a piece of their own.
     const double products = (static_cast<double>(count) + kSweptNumber) * dimension_ * dimension_;
     advance(interlude, products);
     transport_some(chains_.subspan(first, count), estimator, centre_);

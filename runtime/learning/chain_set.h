@@ -13,8 +13,8 @@
 
 namespace windhover {
 
-// Invariant: every chain and every retained draw stands around the centre of the estimates that it
-// was last placed, moved or transported by. One thread, but for moves of different chains.
+// Invariant: chain c keeps its numbers in row c of iterates() and its sampler's in row c of the
+// states. One thread, but for moves of different chains.
 class ChainSet {
  public:
   ChainSet(Arena& arena, const EngineConfig& config, std::size_t state_size) noexcept;
@@ -29,15 +29,16 @@ class ChainSet {
   }
   RetainedDraws& draws() noexcept { return draws_; }
   const RetainedDraws& draws() const noexcept { return draws_; }
+  // Whether the sampler keeps a state of its own for each chain, momentum say.
   bool keep_state() const noexcept { return state_size_ > 0; }
 
   // Puts the chain at draw `number` of N(mean, T P); what its sampler keeps is as it was.
   void place(Chain& chain, const Estimator& estimator, std::uint64_t number) noexcept;
-  // The ring holds independent draws of N(0, T A^-1).
+  // Fills the ring of retained draws with independent draws of the Gaussian at the mode.
   void refill(const Estimator& estimator) noexcept {
     draws_.fill_gaussian(estimator.laplace().factor(), seed_);
   }
-  // The chain's iterate is a draw to serve.
+  // Retains the chain's iterate as a draw to serve, in place of the oldest.
   void retain(const Chain& chain, const Estimator& estimator) noexcept {
     draws_.retain(chain.theta, estimator.laplace().mean(), estimator.laplace().n());
   }
@@ -46,17 +47,18 @@ class ChainSet {
   // Gaussian that answers to where it stood in the one before the estimator's newest refresh. The
   // chains have gone the share `followed` of the way between the two means by themselves. Left to
   // themselves they would need a relaxation to follow: off centre under drift, and far too wide
-  // where the first rows of a new category have come in. O(chains x D^2).
+  // where the first rows of a new category have come in. O((chains + draws) x D^2).
   void transport(const Estimator& estimator, double followed, Interlude* interlude) noexcept;
-  // Transports the draws alone: chains that keep a state of their sampler's own cannot be put
-  // elsewhere without starting it anew, and follow by themselves.
+  // Transports the draws alone: a chain with a state of its sampler's cannot be moved without
+  // starting that state anew, so it follows by itself.
   void transport_draws(const Estimator& estimator, Interlude* interlude) noexcept {
     draws_.transport(estimator.laplace().before().factor, estimator.laplace().factor(), interlude);
   }
 
-  // Whether the chain is so many posterior standard deviations from the centre, or not a number.
+  // Whether a parameter of the chain is more than so many posterior sd (at temperature T, or 1 if T
+  // is less) from the mean, or is not a number.
   bool beyond(const Chain& chain, const Estimator& estimator, double deviations) const noexcept;
-  // Whether the chain has left for good.
+  // Whether the chain has left for good: beyond() by kDivergedDeviations.
   bool diverged(const Chain& chain, const Estimator& estimator) const noexcept {
     return beyond(chain, estimator, kDivergedDeviations);
   }

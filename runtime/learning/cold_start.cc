@@ -14,7 +14,7 @@ constexpr int kMostDescentIterations = 200;  // where the posterior is not log-c
 constexpr int kMostHalvings = 40;            // of a step
 constexpr double kNear = 1e-2;               // the squared distance to the mode, in posterior sd
 constexpr double kPriorConverged = 1e-3;     // the change of a learned prior precision's logarithm
-constexpr double kFollowed = 0.1;  // the change of that, or of the dispersion's, that chains follow
+constexpr double kFollowed = 0.1;  // a change of that logarithm, or the dispersion's: chains follow
 constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
 // The derivative of -log posterior of the rows in done() at their anchor, along the way there.
@@ -147,8 +147,8 @@ bool ColdStart::at_mode() const noexcept {
          estimator_.prior().moved() < kPriorConverged;
 }
 
-// Whether it is as near as the mode of other rows is to that of these: about 2 D off when all are
-// others.
+// Whether the step is no longer than from the mode of these rows to that of as many other ones:
+// about 2 D, squared and in posterior sd. Or it hardly changes the linear predictors.
 bool ColdStart::near_mode_of_a_stream() const noexcept {
   const bool near = !estimator_.laplace().anchor_is_far() ||
                     estimator_.laplace().newton_decrement() < 2.0 * dimension();
@@ -156,8 +156,8 @@ bool ColdStart::near_mode_of_a_stream() const noexcept {
          estimator_.dispersion().step() < kFollowed && estimator_.prior().moved() < kFollowed;
 }
 
-// Far from the mode chains would lose their way. The point where the last step was to begin is the
-// best there is; other rows may do better.
+// Far from the mode chains would lose their way. The point where the last step began is the best
+// one seen; another run begins once a 64th more rows have come.
 ColdStart::Outcome ColdStart::end(bool found) noexcept {
   const bool stuck = !found && model_->log_concave() &&
                      !estimator_.laplace().loss().steps_are_safe &&

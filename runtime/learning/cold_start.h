@@ -15,14 +15,13 @@
 namespace windhover {
 
 // Runs of Newton's method, each begun when rows have come since the last one ended. Invariant:
-// while running() the estimator's mode is where the next step begins, and the last step has not
-// been found to lead past the lowest point on its way by far. One thread.
+// while running() the anchor of the pass under way is the estimator's mode. One thread.
 class ColdStart {
  public:
   enum class Outcome : std::uint8_t {
     kGoesOn,
     kGaveUp,    // no step led anywhere: the next run begins with the next row
-    kCameNear,  // the run is over, at the mode or near it, or the passes are
+    kCameNear,  // the run is over: at the mode or near it, or out of passes but not stuck
     kStuck,     // the run is over, far from the mode: what is served is the best point it saw
   };
 
@@ -42,7 +41,7 @@ class ColdStart {
   void begin(std::span<LearnerWorker> workers) noexcept;
   // Sums some rows and takes a step when the pass is complete. REQUIRES: running().
   Outcome advance(LearnerWorker& worker) noexcept;
-  // Whether a run that is over has seen rows enough for chains.
+  // Whether the run that is over has summed rows enough for chains to start.
   bool enough_rows() const noexcept {
     return estimator_.done().count() >= static_cast<double>(enough());
   }
@@ -71,12 +70,13 @@ class ColdStart {
     int halvings = 0;
   };
 
-  // How many rows chains need: at most half of those that a memory of few rows looks at, as some
-  // leave while they are summed.
+  // How many rows chains need: at most half of the rows in a short memory, as some leave while they
+  // are summed.
   std::uint64_t enough() const noexcept {
     return std::min(cold_start_rows(config_), cursor_.ages().rows() / 2);
   }
-  // A pass's anchor stands at what the targets suggest, not at a theta of the model's.
+  // Whether the pass under way sums rows at linear predictors that the targets suggest, not at a
+  // theta.
   bool starting() const noexcept { return run_.iterations == 0 && model_->has_start(); }
   void begin_pass() noexcept;
   bool take_step() noexcept;

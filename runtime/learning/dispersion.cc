@@ -47,12 +47,12 @@ double Dispersion::update(const AnchorSums& rows, double scale, const double* ne
 }
 
 // Newton's method in the logarithm of the shape on minus the log posterior. Its curvature is that
-// of the rows, or the sum of their squared derivatives where that is more: far below the top the
+// of the rows, or the sum of their squared derivatives where that is more: far below the mode the
 // first is negative, far above it next to nothing (Berndt, Hall, Hall and Hausman 1974 take the
 // second alone). The prior decides where the rows do not, as when they scatter less than Poisson's:
 // a half-normal one for sqrt(alpha), of scale 1; for odds a Beta one of 1/2 and 9/2 for the
-// probability, which leaves few zeros to be structural. What is left of the information when theta
-// has had its share is that of the profile likelihood, or a hundredth.
+// probability, which leaves few zeros to be structural. For odds the information is that of the
+// profile likelihood, what theta takes of it subtracted, and at least a hundredth of all.
 double Dispersion::update_shape(const AnchorSums& rows, double scale,
                                 const ShapeCoupling& coupling) noexcept {
   constexpr double kLongest = 1;
@@ -73,9 +73,9 @@ double Dispersion::update_shape(const AnchorSums& rows, double scale,
                     kLeast, kMost);
 }
 
-// E_q[squared residual] with q the posterior under this dispersion: RSS(mode) / rows + Tr(A_1 P),
-// A_1 the data curvature in units of dispersion 1; for weighted rows the sum of weighted squares,
-// and what the rows count as. For Student's t the squares are weighted with the anchor's
+// The fixed point of E_q[squared residual], q the posterior under this dispersion: RSS(mode) / rows
+// + Tr(A_1 P), A_1 the data curvature at dispersion 1. Rows with weights enter by weighted squares
+// and the sum of the weights. For Student's t the squares are weighted with the anchor's
 // dispersion: one step of the EM algorithm a pass.
 double Dispersion::update_dispersion(const AnchorSums& rows, double scale,
                                      const double* newton_step, const double* prior,
@@ -97,16 +97,15 @@ double Dispersion::update_dispersion(const AnchorSums& rows, double scale,
     trace += 1.0 - prior[j] * variances[j];
     advance(interlude, kSweptNumber * static_cast<double>(d - j));
   }
-  // Where rows count less with age the fit takes D sum r^2 / sum r from the sum of r, both by c.
+  // Where rows count r by their age, the fit takes D (sum r^2) / (sum r) from the sum of r, not D.
   if (rows.aged()) trace *= scale * rows.rows() / rows.kish();
-  // A weak prior of a few pseudo-rows at the targets' own variance keeps few rows from being
+  // A weak prior of at most one pseudo-row at the targets' own variance keeps few rows from being
   // explained perfectly; it is gone at 2 D + 10 rows.
   const double pseudo_rows = std::max(0.0, 1.0 - count / (2.0 * static_cast<double>(d) + 10.0));
   const double effective = std::clamp(trace, 0.0, std::min(static_cast<double>(d), 0.99 * count));
   const double variance = (scale * std::max(rss, 0.0) + pseudo_rows * target_variance) /
                           (count + pseudo_rows - effective);
-  // Targets that the features explain perfectly, a stuck sensor's, would take it down to 0, a power
-  // at a time.
+  // Targets that the features explain perfectly, a stuck sensor's, would take it to 0.
   return std::max(variance, least_);
 }
 

@@ -15,8 +15,8 @@
 
 namespace windhover {
 
-// What theta takes of what rows say about the logarithm of a shape, with c the mixed derivatives of
-// minus the log likelihood: the slope along the way from the anchor to the mode, and c^T P c.
+// What a shape and theta have in common, by the mixed derivatives c of minus the log likelihood:
+// `slope` is c times the way from the anchor to the mode, `information` is c^T P c.
 struct ShapeCoupling {
   double slope = 0;
   double information = 0;
@@ -28,12 +28,12 @@ class Dispersion {
  public:
   explicit Dispersion(const ModelConfig& model) noexcept;
   void reset(const ModelConfig& model) noexcept;
-  // y is seen in this unit from here on: a variance that is given is in units of the rows' y^2. A
-  // learned one starts again.
+  // The unit in which y is seen from here on. A given variance is converted from units of the rows'
+  // y^2; a learned value starts again at 1.
   void set_target_scale(double scale) noexcept;
   void start_over() noexcept { value_ = initial_; }
-  // Bounds a learned dispersion from below: under 1e-12 of the targets' variance the prior is lost
-  // beside the data where features depend on each other.
+  // Bounds a learned dispersion from below: below 1e-12 of the targets' variance the prior would be
+  // lost beside the data where features depend on each other.
   void set_target_variance(double variance) noexcept { least_ = kRounding * variance; }
   double target_variance() const noexcept { return least_ / kRounding; }
 
@@ -42,7 +42,7 @@ class Dispersion {
   double divisor() const noexcept { return kind_ == Kind::kDivides ? value_ : 1.0; }
   bool is_shape() const noexcept { return kind_ == Kind::kOverdispersion || kind_ == Kind::kOdds; }
   bool learned() const noexcept { return learned_; }
-  // The least that a learned dispersion can be: the rounding of the targets.
+  // The least that a learned dispersion, not a shape, can be: the rounding of the targets.
   double least() const noexcept { return std::max(least_, 1e-300); }
   // |log ratio| of the value to that of the refresh before; 0 when it is given.
   double step() const noexcept { return step_; }
@@ -56,13 +56,12 @@ class Dispersion {
     return learned_ && information_ > 0 ? 1.0 / std::sqrt(information_ * n) : 0.0;
   }
 
-  // Makes one step towards the value that the rows call for. For a dispersion that is the fixed
-  // point at which it is the expected squared residual over the posterior that it leads to. For a
-  // shape it is Newton's step from where the sums began, so that a second call with the same sums
-  // changes nothing. `scale`: what sums of `rows` are multiplied with, AnchorSums::scale_to().
-  // `newton_step`: from the anchor of `rows` to the mode, subtracted; `prior`, `variances`: Lambda
-  // and P_jj. `coupling` is that of a shape and theta. Returns the relative change. Complexity
-  // O(D^2).
+  // Makes one step towards the value that the rows call for. A dispersion is set to the expected
+  // squared residual over the posterior that the present value leads to: a fixed-point iteration. A
+  // shape makes Newton's step from the value that the sums began with, so that a second call with
+  // the same sums changes nothing. `scale`: the factor of the sums, AnchorSums::scale_to();
+  // `newton_step`: anchor minus mode; `prior`, `variances`: Lambda and P_jj; `coupling`: of the
+  // odds of a structural zero and theta. Returns the relative change. O(D^2).
   double update(const AnchorSums& rows, double scale, const double* newton_step,
                 const double* prior, const double* variances, const ShapeCoupling& coupling,
                 double target_variance, Interlude* interlude) noexcept;

@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// Every new row grants each chain draws_per_observation minibatch rows; besides, where the
-// posterior has become another one its draws are still to be made, whether rows come or not.
-// Invariant: the credit is never negative, and never more than the window is worth. Time is counted
-// in relaxations of a chain since sampling began.
+// Every new row grants each chain draws_per_observation minibatch rows (the credit). Besides, when
+// the posterior has become another one, its draws are pending, whether rows come or not. Invariant:
+// the credit is never negative, and no new row raises it above draws_per_observation times what the
+// window is worth. Time is counted in relaxations of a chain since sampling began.
 class DrawBudget {
  public:
   // The causes for which draws may be asked for again and again, until a row comes: each kMostTimes
@@ -28,7 +28,7 @@ class DrawBudget {
 
   // A row came.
   void stream_went_on() noexcept { quiet_moves_ = times_[0] = times_[1] = 0; }
-  // Rows came: grants the draws of `fresh` rows, in a window of `rows` rows.
+  // Rows came: grants the draws of `fresh` rows, in a window that is worth `rows` rows.
   void grant(double fresh, double rows) noexcept {
     const double most = std::max(credit_, target_ * rows);
     credit_ = std::min(credit_ + target_ * fresh, most);
@@ -40,7 +40,7 @@ class DrawBudget {
   // All chains moved once.
   void count_move() noexcept { ++quiet_moves_; }
 
-  // Whether what was granted is less than a minibatch. Without a target it never is.
+  // Whether less than a minibatch is left of what was granted. Never so without a target.
   bool spent(double minibatch_size) const noexcept {
     return target_ != 0 && credit_ < minibatch_size;
   }
@@ -49,8 +49,8 @@ class DrawBudget {
   bool unlimited() const noexcept { return target_ == 0; }
   double target() const noexcept { return target_; }
 
-  // Asks for draws that fill the ring of those retained, from `now` on and after a time in which
-  // the chains forget where they are.
+  // Asks for draws enough to fill the ring, made after the chains have forgotten, in `forgetting`
+  // relaxations from `now` on, where they are.
   void ask(double now, double forgetting) noexcept { until_ = now + forgetting + to_serve_; }
   // The same, but not for ever; false: this has been asked often enough.
   bool ask_again(Cause cause, double now, double forgetting) noexcept {

@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t kGroupsAThread = 4;
 // Products of two numbers that take some microseconds: less is not worth handing to a thread.
 constexpr double kGroupWork = 8192;
-// How far the logarithm of a learned prior precision may go while the chains forget once, and at a
-// time.
+// How far the logarithm of a learned prior precision may go a relaxation of the chains, and in one
+// refresh.
 constexpr double kPriorMove = 0.1;
 constexpr double kLongestPriorMove = 0.5;
 
@@ -33,7 +33,7 @@ void Ensemble::reset() noexcept {
   mover_.reset();
 }
 
-// Rows that count by their age fade, and hardly leave.
+// Rows that count by their age have faded before they leave, so their leaving moves nothing.
 void Ensemble::add_rows(std::uint64_t fresh) noexcept {
   const std::uint64_t leaving = cursor_.first_at(cursor_.head() + fresh) - cursor_.first();
   lag_.add(static_cast<double>(fresh), cursor_.ages().flat() ? static_cast<double>(leaving) : 0.0);
@@ -72,7 +72,7 @@ const double* Ensemble::noise_anchor(std::uint64_t turn) const noexcept {
   return mover_.far_off(chains_, chain, estimator_) ? estimator_.laplace().mean() : chain.theta;
 }
 
-// Squares of `count` deviations in one parameter, in its variance, are chi-square.
+// The sum of `count` squared deviations in one parameter, over its variance, is chi-square.
 bool Ensemble::misplaced(double squares, double count, std::size_t parameter) const noexcept {
   constexpr double kSd = 6;
   const std::size_t d = config_.model.dimension();
@@ -99,9 +99,10 @@ Ensemble::Misplaced Ensemble::take_misplaced() noexcept {
   return found;
 }
 
-// Where a Newton step is too long to end at the mode, the chains follow the rows to it, while the
-// mean waits for the next pass: what that one corrects is no way that they still have to go. Rows
-// move the mean by chance as far as their share of the window says; what is more has another cause.
+// A Newton step that is too long ends beside the mode. Chains follow the rows to the mode
+// meanwhile, so they need not go the way by which the next pass corrects the mean. Rows move the
+// mean by chance as far as their share of the window says (`usual`); a longer way has another
+// cause.
 double Ensemble::followed(bool new_anchor) noexcept {
   const LaplaceApproximation& now = estimator_.laplace();
   const LaplaceApproximation::Gaussian& before = now.before();
@@ -112,7 +113,7 @@ double Ensemble::followed(bool new_anchor) noexcept {
   if (new_anchor && correcting_) {
     followed = chance * followed + (1 - chance) * (1 - uncorrected_);
   }
-  // What a step leaves is as long as the step squared.
+  // What a Newton step leaves is about as long as the step's square.
   const double left = now.newton_decrement();
   if (!correcting_) {
     uncorrected_ = 1;

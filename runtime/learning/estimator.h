@@ -17,8 +17,8 @@
 namespace windhover {
 
 // Invariant: outside refresh() its parts are of the last one that succeeded, but for the sums,
-// which rows join. One thread. Memory about 8.5 D^2 doubles; 5.5 D^2 with
-// NoiseStructure::kDiagonal; D^2 more of rows with weights in a window.
+// which rows join and leave, and a mode that was set. One thread. Memory about 9.5 D^2 doubles; 6.5
+// D^2 with NoiseStructure::kDiagonal; D^2 more for rows with weights in a window.
 class Estimator {
  public:
   Estimator(Arena& arena, const EngineConfig& config) noexcept;
@@ -50,32 +50,32 @@ class Estimator {
     noise_.measured().begin_pass();
   }
 
-  // Recomputes everything from done(), noise() and n observations. `target_variance` is that of the
-  // rows seen so far and only steadies a learned dispersion while n is small.
-  // kNotPositiveDefinite, when a number is not finite, leaves everything as it was, but for
-  // rounding in A. Complexity O(D^3). A Newton step longer than `longest` (squared, in posterior
-  // standard deviations) is shortened. A learned prior precision moves by a factor of at most
-  // exp(prior_move), and by one step of its fixed point unless it is free to go all the way. An
-  // interlude must leave alone all that refresh() changes, and may read the mean, the mode, the
-  // dispersion and the prior as they happen to be.
+  // Recomputes everything from done(), noise() and n observations. `target_variance`, of the rows
+  // seen so far, only steadies a learned dispersion while n is small. A Newton step longer than
+  // `longest` (squared, in posterior sd) is shortened. A learned prior precision makes one step of
+  // its fixed point, by a factor of at most exp(prior_move), or with kFree goes all the way.
+  // kNotPositiveDefinite: a matrix has no factor; all is as it was, but for rounding in A (see
+  // LaplaceApproximation::restore()). O(D^3). An interlude must leave alone all that refresh()
+  // changes, and may read the mean, the mode, the dispersion and the prior as they happen to be.
   Status refresh(double n, double target_variance, double longest = 1e300,
                  double prior_move = PriorPrecision::kFree,
                  Interlude* interlude = nullptr) noexcept;
   // Without a window, where the loss is not quadratic: `rows` join done() at the mode that they
-  // lead to themselves (ModeSearch), and refresh() follows. REQUIRES: PassSums::keep() came before
-  // them. Where there is no factor the rows are left out.
+  // themselves lead to (ModeSearch), and all is recomputed as by refresh(). REQUIRES:
+  // PassSums::keep() was called before the rows were added. Where a matrix has no factor the rows
+  // are left out.
   Status refresh_at_mode(Model& model, const RowBatch& rows, double n,
                          double target_variance) noexcept;
   // See LaplaceApproximation.
   double way_from_before() noexcept { return laplace_.way_from_before(); }
   // Whether the newest refresh() failed, so that the one before it stands.
   bool refresh_failed() const noexcept { return refresh_failed_; }
-  // Whether one Newton step from the anchor leaves an error that shows, in the mode or in the mean.
-  // For a quadratic loss none does.
+  // Whether the newest Newton step from the anchor leaves an error that shows, in the mode or in
+  // the mean. Never for a quadratic loss or a network.
   bool far_from_mode() const noexcept;
 
-  // Estimates for the samplers; before a noise covariance is there A stands for C, what a model
-  // that holds would give, in a window divided by AnchorSums::weight_ratio().
+  // Estimates for the samplers. Unless `noise_known`, A stands for C, as if the model held; for
+  // rows with weights in a window it is divided by AnchorSums::weight_ratio().
   Estimates estimates(double minibatch_size, bool noise_known) const noexcept;
 
   // Call it between refreshes; it leaves out LaplaceApproximation::before(), which is read right

@@ -9,16 +9,16 @@
 
 namespace windhover {
 
-// The average of squared residuals over the rows so far, those that are forgotten left out: a batch
-// moves it by its part of what they all count.
+// The average of squared residuals over the rows so far that are not forgotten: a batch moves it by
+// its share of what they all count.
 //
-// Invariant: it is known from no more than all rows count, and no batch but the first has moved it
-// to more than kMost times what it was taken for.
+// Invariant: no batch that counts less than all rows so far has moved it to more than kMost times
+// what it was taken for.
 class FadingDispersion {
  public:
   // A squared residual (or, where only the sum of a batch is known, the mean of the batch) counts
-  // as so many times the dispersion at most: an outlying row must not stay in the long memories
-  // when the short ones have forgotten it, and is not what is usual.
+  // as so many times the dispersion at most: an outlying row is not what is usual, and must not
+  // stay in the long memories when the short ones have forgotten it.
   static constexpr double kMost = 10;
 
   void reset() noexcept { start(1, 0); }

@@ -23,9 +23,9 @@ class FadingRows {
   std::uint64_t memory() const noexcept { return memory_; }
 
   void reset() noexcept { sum_ = squares_ = 0; }
-  // Begins with so many rows, all new.
+  // Begins with so many rows, each counting 1.
   void start(std::uint64_t rows) noexcept { sum_ = squares_ = static_cast<double>(rows); }
-  // Adds so many rows. Returns by how much all before count less from now on.
+  // Adds so many rows. Returns the factor by which all rows before them count less from now on.
   double add(std::size_t rows) noexcept {
     const auto more = static_cast<double>(rows);
     const double keep = std::pow(1 - std::min(2 / static_cast<double>(memory_), 0.5), more);
@@ -35,9 +35,9 @@ class FadingRows {
   }
 
   double sum() const noexcept { return sum_; }  // W
-  // How many equal rows all of them are worth.
+  // How many equal rows all of them are worth: W^2 / W2.
   double worth() const noexcept { return squares_ > 0 ? sum_ * sum_ / squares_ : 0.0; }
-  // By how much more each must count for all to be worth their sum.
+  // The factor that makes the rows' counts add up to worth(): W / W2.
   double as_many() const noexcept { return squares_ > 0 ? sum_ / squares_ : 1.0; }
 
   void visit_state(StateVisitor& visitor) noexcept { visitor.values(sum_, squares_); }

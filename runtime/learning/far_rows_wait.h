@@ -13,22 +13,23 @@
 
 namespace windhover {
 
-// A row far out among those that units and chains would begin with leaves memory before they do:
-// what it did to them would stay. The wait ends all the same, where every hundredth row is such.
+// Units and chains begin only once rows far out have left memory, for what such a row did to them
+// would stay. The wait is bounded, as new rows may be far out for ever.
 //
-// Invariant: nothing is waited for beyond as many rows as a cold start takes, from its first ones
-// on. One thread. Memory: a number for each row in memory.
+// Invariant: beyond the rows of a cold start it waits for as many again at most. One thread.
+// Memory: a number for each row in memory.
 class FarRowsWait {
  public:
-  // Both outlive it.
+  // `cursor` outlives it.
   FarRowsWait(Arena& arena, const EngineConfig& config, const WindowCursor& cursor) noexcept;
-  // The rows that a cold start takes are there when the head is this.
+  // Begins a wait: at the head `full` the rows that a cold start takes are there.
   void begin(std::uint64_t full) noexcept {
     until_ = full + rows_;
     awaited_ = 0;
   }
 
-  // Whether rows are waited for, in place of those in memory.
+  // Whether the cold start is to wait, because a row in memory is far out. O(rows x features),
+  // unless it waits already.
   bool awaits(const Model& model) noexcept;
   // How many rows are waited for.
   std::uint64_t wanted() const noexcept {

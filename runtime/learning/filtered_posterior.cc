@@ -47,7 +47,7 @@ void FilteredPosterior::start(std::uint64_t rows, double* curvature) noexcept {
     std::copy_n(sums.curvature_below(j), dimension_ - j, curvature + j * (width + 1));
   }
   rows_.start(rows);
-  // One that is given may be wrong: the first rows say what it is.
+  // A dispersion that is given may be wrong: the first rows replace it.
   const Dispersion& served = estimator_.dispersion();
   dispersion_.start(served.value(), served.learned() ? sums.weight() : 0.0);
   conclude(curvature);

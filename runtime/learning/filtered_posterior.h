@@ -27,15 +27,15 @@ struct FilterScratch {
   double* moved;
 };
 
-// N(centre, P), a dispersion of its own where the model has one, also where what is served is given
-// one, and what the rows count that it has been told of. A filter moves them (MemoryFilter,
-// LevelFilter); what they predict is asked alike of all. One thread. Memory D^2 doubles.
+// N(centre, P), what its rows count for, and, where the model has a dispersion, one that is learned
+// even where the one that is served is given. A filter moves these (MemoryFilter, LevelFilter);
+// this class predicts from them. One thread. Memory D^2 doubles.
 class FilteredPosterior {
  public:
   static constexpr std::size_t kMostRows = 8;  // of a batch
 
-  // Rows fade by this memory, and count as so many equal ones as they are worth where
-  // `counts_as_many`, otherwise the newest once.
+  // Rows fade by this memory. `counts_as_many`: all together they count as many equal rows as they
+  // are worth; otherwise the newest counts once.
   FilteredPosterior(Arena& arena, const EngineConfig& config, const Estimator& estimator,
                     FilterScratch& scratch, std::uint64_t memory, bool counts_as_many) noexcept;
 
@@ -44,12 +44,12 @@ class FilteredPosterior {
   const double* covariance() const noexcept { return covariance_; }  // P, dimension x dimension
   // Equal rows that those seen so far are worth, by their age.
   double worth() const noexcept { return rows_.worth(); }
-  // That was learned, or of a model without the one that is served.
+  // The dispersion learned here; of a model without one, the estimator's.
   double dispersion() const noexcept;
-  // -log of the probability of the batch, row by row, but for what is the same of all filters;
-  // `weight`: what its rows count as. At most kMostRows rows.
+  // -log of the predictive density of the batch's rows, each by itself, summed, without terms that
+  // are the same of all filters; `weight`: what its rows count as. At most kMostRows rows.
   double loss(const RowBatch& batch, double weight, Model& model) const noexcept;
-  // Likewise the rows of the batch, of a normal y.
+  // The rows' residuals by this posterior. REQUIRES: y is normal, at most kMostRows rows.
   void residuals(const RowBatch& batch, Model& model, PredictiveResidual* out) const noexcept;
   // The trace of P times these rows' curvature: what P leaves open of them, in all. O(D^2).
   double spread(const AnchorSums& rows) const noexcept;
@@ -57,11 +57,11 @@ class FilteredPosterior {
   // ---- For the filter.
 
   void reset() noexcept;
-  // Where the estimator's posterior is, of so many rows, whose curvature goes to `curvature`, as
-  // Model::add_curvature() has it, and into P.
+  // Goes to the estimator's mode, for so many rows. Their curvature is written to `curvature`, as
+  // Model::add_curvature() has it, and P is that of it. O(D^3).
   void start(std::uint64_t rows, double* curvature) noexcept;
-  // P of rows with so much curvature, dispersion 1, and the prior. Where these are too large to
-  // compute with it stays as it was. O(D^3).
+  // Sets P to that of the prior and of rows with this curvature (at dispersion 1). Where it has no
+  // factor P stays as it was. O(D^3).
   void conclude(const double* curvature) noexcept;
 
   double* centre() noexcept { return centre_; }
@@ -70,13 +70,15 @@ class FilteredPosterior {
   const FadingRows& rows() const noexcept { return rows_; }
   // What -log p is divided by.
   double divisor() const noexcept { return scales_ ? dispersion() : 1.0; }
-  // What a row's -log p counts for beside the prior.
+  // The factor of a row's -log p beside the prior.
   double exponent() const noexcept;
   // Whether the model has a dispersion.
   bool scales() const noexcept { return scales_; }
-  // From a batch with these squared residuals; the dispersion is known from so many rows at most.
+  // Learns the dispersion from a batch with this sum of squared residuals; what it learned before
+  // counts as `most_rows` rows at most, these included.
   void learn_dispersion(double squares, double weight, double most_rows) noexcept;
-  // The share of the batch's squared residuals that is not from outlying rows.
+  // The share of the batch's squared residuals that is left where each is cut off at
+  // FadingDispersion::kMost times what is expected of it.
   double usual_share(const RowBatch& batch, Model& model) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

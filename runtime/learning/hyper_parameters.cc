@@ -23,9 +23,9 @@ void HyperParameters::start_over() noexcept {
   dispersion_.start_over();
 }
 
-// Updates dispersion and prior precision in turn, each from the posterior that both lead to
-// (hyper-parameters.md). The precision stays where the mode it calls for can be told from the
-// anchor's sums: past that, coefficients of categories with few rows would run away with it.
+// Updates prior precision and dispersion in turn, each from the posterior that both lead to
+// (hyper-parameters.md). The precision moves no further than the mode can be told from the anchor's
+// sums: beyond, coefficients of categories with few rows would run away with it.
 Status HyperParameters::update(const AnchorSums& rows, double target_variance, double longest,
                                double prior_move, Interlude* interlude) noexcept {
   constexpr int kMaxIterations = 8;
@@ -66,7 +66,8 @@ Status HyperParameters::update(const AnchorSums& rows, double target_variance, d
   return Status::kOk;
 }
 
-// Where a step cannot be trusted theta is far from where the rows' mixed derivatives were taken.
+// None where the Newton step cannot be trusted: theta is then far from where the rows' mixed
+// derivatives were taken.
 ShapeCoupling HyperParameters::coupling(const AnchorSums& rows) noexcept {
   const double* cross = rows.sums().shape_cross;
   if (cross == nullptr || !laplace_.step_is_trusted()) return {};

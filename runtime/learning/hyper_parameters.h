@@ -29,9 +29,8 @@ class HyperParameters {
   LaplaceApproximation::Input input(const AnchorSums& rows, Interlude* interlude) const noexcept {
     return {rows, dispersion_.divisor(), prior_.values(), interlude};
   }
-  // Both follow the rows. Call it after LaplaceApproximation::compute_curvature(); the curvature is
-  // then that of the new values. The arguments are those of Estimator::refresh(). O(D^3) an
-  // iteration, 8 at most.
+  // Updates both by the rows, and A with them. REQUIRES: LaplaceApproximation::compute_curvature()
+  // came before. The arguments are those of Estimator::refresh(). O(D^3) an iteration, 8 at most.
   Status update(const AnchorSums& rows, double target_variance, double longest, double prior_move,
                 Interlude* interlude) noexcept;
 
@@ -41,7 +40,7 @@ class HyperParameters {
   LaplaceApproximation& laplace_;
   PriorPrecision prior_;
   Dispersion dispersion_;
-  double* scratch_ = nullptr;  // dimension, of a shape that hangs together with theta
+  double* scratch_ = nullptr;  // dimension, for a shape that shape_crosses()
 };
 
 }  // namespace windhover

@@ -10,11 +10,10 @@
 
 namespace windhover {
 
-// They are the rows in the estimates behind the law: a row that the law does not know of, the first
-// one of a category, would throw a chain as far as the law was uncertain there. Where a sixteenth
-// of them have left the window, or half where the others will be known in some rounds, all its rows
-// are drawn from. Invariant: drawn() is in the window.
-// One thread writes.
+// The rows in the estimates behind the law: a row that the law does not know, the first one of a
+// category, would throw a chain as far as the law was uncertain there. Once more than a sixteenth
+// of them have left the window (more than half while newer rows are joining the sums), all rows of
+// the window are drawn from. Invariant: drawn() is in the window. One thread writes, between moves.
 class KnownRows {
  public:
   struct Rows {
@@ -25,12 +24,12 @@ class KnownRows {
   // The cursor outlives it.
   explicit KnownRows(const WindowCursor& cursor) noexcept : cursor_(cursor) {}
 
-  // Sets the rows: [first, end) from here on.
+  // The estimates are those of the rows [first, end).
   void set(std::uint64_t first, std::uint64_t end) noexcept {
     first_ = first;
     end_ = end;
   }
-  // Whether the rows that came since are joining the sums. It holds for the round.
+  // Says for this round whether the rows that came since are joining the sums.
   void set_joining(bool joining) noexcept { joining_ = joining; }
   // Whether enough of the rows are still there to draw from no others.
   bool suffice() const noexcept {
@@ -42,6 +41,7 @@ class KnownRows {
     return suffice() ? Rows{std::max(first_, cursor_.first()), end_}
                      : Rows{cursor_.first(), cursor_.head()};
   }
+  // Whether the newest row is drawn from.
   bool has_newest() const noexcept { return drawn().end == cursor_.head(); }
 
   // Shows its numbers in the section that is open.

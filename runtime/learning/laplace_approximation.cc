@@ -11,10 +11,10 @@ using Eigen::Index;
 
 namespace {
 
-// What is added to the diagonal of a network's curvature, in units of its mean eigenvalue.
+// What is added to the diagonal of a network's curvature, in mean eigenvalues of its data part.
 constexpr double kDamping = 0.1;
-// The squared length of a Newton step that is trusted, per row and in the noise of the linear
-// predictors: where these change by more than about a third no parabola can be trusted.
+// The longest Newton step that is trusted, squared and per row: where linear predictors change by
+// more than about a third of their noise no parabola can be trusted.
 constexpr double kTrustedStep = 0.1;
 // The share that every diagonal element grows by, where A is singular to working precision.
 constexpr double kEqualColumnsRidge = 1e-10;
@@ -97,10 +97,9 @@ Status LaplaceApproximation::compute_curvature(const Input& input) noexcept {
     a(j, j) += input.prior[j] / now_.n;
   }
   symmetrize(curvature_, d, input.interlude);
-  // Directions that a network's data hardly inform are not straight for as far as their posterior
-  // is wide: steps and starts must be shorter there. The calibrated sampler then injects the noise
-  // that belongs to the shorter steps, so its law there has tau / (1 + tau) of the posterior's
-  // variance.
+  // In directions that a network's data hardly inform, the loss is no parabola for as far as the
+  // posterior is wide: steps and starts must be shorter there. The calibrated sampler injects the
+  // noise that belongs to the shorter steps, so its law is narrower than the posterior there.
   if (loss_.network) {
     double trace = 0;
     for (Index j = 0; j < d; ++j) trace += a(j, j) - input.prior[j] / now_.n;
@@ -108,8 +107,7 @@ Status LaplaceApproximation::compute_curvature(const Input& input) noexcept {
   }
   Status status = now_.factor.compute(curvature_, input.interlude);
   if (!ok(status)) {
-    // There are columns that are equal but for rounding, and so large that the prior is lost beside
-    // them.
+    // Some columns are equal but for rounding, and so large that the prior is lost beside them.
     a.diagonal() *= 1 + kEqualColumnsRidge;
     status = now_.factor.compute(curvature_, input.interlude);
   }
@@ -140,8 +138,8 @@ const double* LaplaceApproximation::compute_variances(Interlude* interlude) noex
 
 // Mode, and mean = mode - T P/2 sum l''' x (x^T P x), the first-order correction for skewness of
 // exp(-U / T); 0 for a quadratic loss. The first rows of a category are summed with a P that knows
-// nothing of it, as large as the prior's: then the correction is no larger than as many times what
-// P gives as are trusted, until the next pass sums them with their own.
+// nothing of it, as large as the prior's. The correction is then taken down to kTrustedExcess times
+// what the present P gives at most, until the next pass sums the rows with it.
 void LaplaceApproximation::compute_centre(const Input& input, double longest, double temperature,
                                           const double* variances, std::size_t stride) noexcept {
   constexpr double kTrustedExcess = 2;
@@ -164,8 +162,8 @@ void LaplaceApproximation::compute_covariance(Interlude* interlude) noexcept {
   inverse_factor_.compute(now_.factor, 1.0 / now_.n, covariance_, interlude);
 }
 
-// A = R R^T of its factor, worked out from the last column to the first: each reads those before
-// it.
+// A = R R^T of its factor R, worked out in place from the last column to the first, as each column
+// reads those before it.
 void LaplaceApproximation::restore() noexcept {
   now_.copy_from(before_, nullptr);
   compute_covariance(nullptr);

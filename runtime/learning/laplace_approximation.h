@@ -33,12 +33,14 @@ struct LossShape {
 // All numbers are those of the posterior itself, at temperature 1, but the mean, which is that of
 // the distribution drawn from.
 //
-// For a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus a tenth of its
-// mean eigenvalue on the diagonal, as Levenberg and Marquardt would: a guide for steps, no summary.
+// For a network (Model::log_concave() false) A is Gauss-Newton's at one mode, plus on the diagonal
+// a tenth of the mean eigenvalue of its data part, as Levenberg and Marquardt would: a guide for
+// steps, no summary.
 //
 // A refresh: begin(), then compute_curvature() and what follows from it, in that order, and
-// restore() if one fails. Invariant: outside a refresh all numbers are of the last one that
-// succeeded. One thread. Memory about 4.5 D^2 doubles.
+// restore() if one fails. Invariant: outside a refresh n, A and P are of the last one that
+// succeeded, and so are mode and mean unless they were set since. One thread. Memory about 4.5 D^2
+// doubles.
 class LaplaceApproximation {
  public:
   // What it is computed from: sums over rows, the dispersion, the precisions of the prior.
@@ -65,7 +67,7 @@ class LaplaceApproximation {
 
   LaplaceApproximation(Arena& arena, const ModelConfig& model) noexcept;
   void set_mode(const double* mode) noexcept;  // and the mean
-  void clear_mode() noexcept;
+  void clear_mode() noexcept;                  // both are 0
 
   double n() const noexcept { return now_.n; }
   // What the n rows count as: n where they have no weight.
@@ -83,28 +85,31 @@ class LaplaceApproximation {
 
   const LossShape& loss() const noexcept { return loss_; }
 
-  // The Newton step, from the mode to the anchor; its squared length, in posterior sd.
+  // Anchor minus mode of the whole Newton step that was worked out last.
   const double* newton_step() const noexcept { return step_; }
+  // Its squared length, in posterior sd.
   double newton_decrement() const noexcept { return now_.newton_decrement; }
   bool step_is_trusted() const noexcept {
     return newton_decrement() <= loss_.trusted_step(weight());
   }
-  // Whether the linear predictors change by more than a tenth of their noise, root mean square.
+  // Whether that step changes the linear predictors by a tenth of their noise or more, root mean
+  // square.
   bool anchor_is_far() const noexcept { return newton_decrement() >= 0.01 * weight(); }
 
-  // What the mean's distance from the mode was taken down by, because rows had been summed with
-  // another P.
+  // The factor, 1 at most, that the mean's distance from the mode was taken down by because rows
+  // had been summed with another P.
   double third_share() const noexcept { return now_.third_share; }
 
   // The squared distance that the mode moved in the newest refresh, in posterior sd of before.
-  // O(D^2).
+  // REQUIRES: no refresh is under way. O(D^2).
   double way_from_before() noexcept;
 
   // Begins a refresh for `n` rows of that mean weight.
   void begin(double n, double mean_weight, Interlude* interlude) noexcept;
   // Works out A and the Newton step from the anchor. O(D^3).
   Status compute_curvature(const Input& input) noexcept;
-  // P_jj, valid until the next call; P's memory holds them meanwhile. O(D^3 / 3).
+  // P_jj, valid until the next call or way_from_before(). covariance() is scratch from then on,
+  // until compute_covariance(). O(D^3 / 3).
   const double* compute_variances(Interlude* interlude) noexcept;
   void compute_covariance(Interlude* interlude) noexcept;  // O(D^3)
   // Works out mode and mean, the latter at a temperature and with the variances P_jj, each `stride`
@@ -112,7 +117,8 @@ class LaplaceApproximation {
   // shortened. O(D^2).
   void compute_centre(const Input& input, double longest, double temperature,
                       const double* variances, std::size_t stride) noexcept;
-  // Brings back A to rounding, and all else bit for bit. O(D^3).
+  // Goes back to where begin() was called: A to rounding, all else bit for bit, but for
+  // newton_step() and anchor_gradient(), which stay those of the refresh that failed. O(D^3).
   void restore() noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

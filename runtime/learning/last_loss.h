@@ -6,8 +6,8 @@
 
 namespace windhover {
 
-// Without a window a chain that was lost counts for one relaxation more. Times are in relaxations
-// since sampling began (ChainRecord). Invariant: nothing is remembered before the first loss.
+// Without a window a lost chain is remembered for one relaxation. Times are in relaxations since
+// sampling began (ChainRecord). Invariant: nothing is remembered before the first loss.
 class LastLoss {
  public:
   void note(double now) noexcept { until_ = now + 1; }

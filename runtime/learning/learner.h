@@ -12,7 +12,8 @@
 
 namespace windhover {
 
-// Called with every iterate of every chain once the cold start is over. Must not allocate or throw.
+// Called with each iterate that is a draw: with a window while sampling, without one after every
+// move on new rows, with Structure::kDiagonal never. Must not allocate or throw.
 using TraceFunction = void (*)(void* context, std::uint16_t chain, const double* theta) noexcept;
 // Called when the learner takes a new head: what replay needs to repeat a live run bit for bit.
 using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head) noexcept;
@@ -20,31 +21,33 @@ using HeadSink = void (*)(void* context, std::uint64_t round, std::uint64_t head
 struct LearnerView;
 class Prequential;
 
-// The regimes: WindowLearner draws the rows of a window again and again, SinglePassLearner sees
-// each row once, RowBlockLearner draws the rows of many sparse columns and keeps a number for each
-// of these. The first two go through the same phases:
+// There are three: WindowLearner draws the rows of a window again and again, SinglePassLearner sees
+// each row once, RowBlockLearner is for many sparse columns and keeps no D x D matrix. The first
+// two go through the same phases:
 //   warming up  passes over all rows so far, Newton's method to the mode; answers are the prior's,
 //               then Laplace's.
 //   approach    chains start as Laplace draws while C is measured for the first time.
 //   burn-in     they forget the law that they came by; nothing is retained yet.
 //   sampling    iterates are retained and counted.
-// Without a window chains start in the approach by its rows, and there is no burn-in. One thread,
-// but for assist().
+// Without a window each chain gets its place in the approach from the rows of the cold start under
+// weights of its own, and there is no burn-in; RowBlockLearner warms up and samples. Invariant:
+// head() never falls, and is at most what the window's writer has published. One thread, but for
+// assist().
 class Learner {
  public:
   enum class Phase : std::uint8_t { kWarmingUp, kApproach, kBurnIn, kSampling };
 
   virtual void reset() noexcept = 0;  // publishes the prior
 
-  // See Engine::poll. Where `interrupt` becomes true it returns when the round under way ends.
+  // See Engine::poll. Once `interrupt` is true it returns when the round under way ends.
   int poll(int max_work, const std::atomic<bool>* interrupt = nullptr) noexcept;
   // The same with the head given: replay.
   int replay(std::uint64_t head, int max_work) noexcept;
   // See Engine::assist.
   virtual int assist(std::uint32_t) noexcept { return 0; }
 
-  // Shows, between polls, all that it goes on from but the window and the counters; see
-  // EngineState. The hooks below are the host's and stay as they are.
+  // Shows all that it goes on from, but for the window and the counters; see EngineState. Call it
+  // between polls. The hooks below are the host's and stay as they are.
   virtual void visit_state(StateVisitor& visitor) noexcept = 0;
 
   virtual void set_trace(TraceFunction trace, void* context) noexcept = 0;
@@ -96,10 +99,10 @@ struct LearnerView {
   const Estimator* estimates;      // null with Structure::kDiagonal
   std::span<const double> chains;  // chains x dimension
   double minibatch_size;
-  std::uint64_t passes = 0;  // complete ones over the window since chains began
+  std::uint64_t passes = 0;  // over the window, see RunPhase::passes()
   const AnySampler* sampler = nullptr;
-  double relaxation = 0;     // moves in which a chain forgets where it was, at least a window
-  std::uint64_t memory = 0;  // Horizon::kAdaptive: rows that it is worth, at most
+  double relaxation = 0;     // see ChainMover::relaxation()
+  std::uint64_t memory = 0;  // Horizon::kAdaptive: rows that the chosen memory is worth, at most
   bool limit_aside = false;  // SurpriseLimit::stands_aside()
 };
 

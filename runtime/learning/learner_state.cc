@@ -1,4 +1,4 @@
-// What a learner goes on from, part by part. What a round sets before it reads it is left out.
+// What a learner goes on from, part by part. Left out is what a round sets before it reads it.
 #include "windhover/runtime/learning/single_pass_learner.h"
 #include "windhover/runtime/learning/window_learner.h"
 

@@ -14,10 +14,11 @@
 
 namespace windhover {
 
-// The most rows that are summed at a time: those of a round of the cold start.
+// The most rows that are summed at a time; a round of the cold start sums so many.
 inline constexpr std::uint64_t kWarmUpRows = 2048;
 
-// Scratch only: which worker does a piece of work changes no bit of its result. One thread.
+// Scratch only, so that the result of a piece of work has the same bits whichever worker does it.
+// One thread.
 struct LearnerWorker {
   // Takes memory; `model` and `gradient` are set later.
   LearnerWorker(Arena& arena, const EngineConfig& config) noexcept
@@ -30,7 +31,7 @@ struct LearnerWorker {
   Model* model = nullptr;
   GradientSource gradient{nullptr, 0, nullptr};
   std::span<std::uint32_t> indices;  // of minibatches, or of rows that are summed
-  AgeDraws* age_draws;               // null: rows are drawn alike
+  AgeDraws* age_draws;               // null: all rows are drawn alike
   double* step_work;
 };
 

@@ -47,7 +47,7 @@ void LevelFilter::learn(const RowBatch& batch, double weight, Model& model) noex
   MatrixMap covariance(posterior_.covariance(), dimension_, dimension_);
   covariance /= keep;
   for (Index j = 0; j < Index{dimension_}; ++j) {
-    // Directions in which no rows come would grow beyond the prior.
+    // Where no rows come, fading would take variances beyond the prior's.
     const double most = 1 / estimator_.prior().values()[j];
     if (!(covariance(j, j) > most)) continue;
     const double shrink = std::sqrt(most / covariance(j, j));
@@ -62,7 +62,7 @@ void LevelFilter::learn(const RowBatch& batch, double weight, Model& model) noex
       std::min(posterior_.rows().sum(), std::max(8.0 * static_cast<double>(level_rows_), kLeast));
   const double before = posterior_.divisor();
   posterior_.learn_dispersion(usual * squares, weight, most);
-  // P is of the rows so far, whatever their noise was taken for.
+  // P scales with the dispersion, which has become another one.
   covariance *= posterior_.divisor() / before;
 }
 
@@ -76,7 +76,7 @@ double LevelFilter::take_up(const RowBatch& row, Model& model) noexcept {
   sums.gradient = scratch_.gradient;
   sums.curvature = scratch_.curvature;
   model.add_curvature(row, posterior_.centre(), nullptr, 1.0, sums);
-  // The level's row of h x x^T is h x.
+  // The row's curvature is h x x^T with x = 1 for the level, so the level's line of it is h x.
   const double* said = scratch_.curvature + d - 1;
   const double curvature = said[(static_cast<std::size_t>(d) - 1) * width_];
   if (!(curvature > 0)) return 0;
@@ -88,7 +88,7 @@ double LevelFilter::take_up(const RowBatch& row, Model& model) noexcept {
   const double information = curvature * posterior_.exponent() / posterior_.divisor();
   const double left = 1 / (1 + information * x.dot(gain));  // of the row's error
   if (!(left > 0 && left <= 1)) {
-    // Rounded to what is none: it begins anew.
+    // Rounding has left P no covariance: it begins anew as the prior's.
     covariance.setZero();
     for (Index j = 0; j < d; ++j) covariance(j, j) = 1 / estimator_.prior().values()[j];
     return 0;

@@ -15,12 +15,12 @@ namespace windhover {
 
 // Kalman's filter of a local level model with covariates (Harvey 1989): the level, which is the
 // intercept, walks by 1 / level_rows of the noise's sd a row, so that errors that neighbouring rows
-// have in common are forgotten in so many rows. Slopes fade over `rows` as MemoryFilter has it, and
-// so are as good as not forgotten. Of models of a normal y, the intercept their last coefficient.
+// have in common are forgotten in so many rows. Slopes fade over `rows`, as in MemoryFilter, which
+// is so slow that they are hardly forgotten. For models of a normal y with an intercept, which is
+// the last coefficient.
 //
-// Invariant: centre and P are of all rows learned, and P has so much of the level's way to come as
-// look_ahead() said last; no variance is above the prior's by fading. One thread. Memory D^2
-// doubles. Time a row about 3 D^2.
+// Invariant: centre and P are of all rows learned, and P includes how far the level may go in the
+// rows that look_ahead() was last told of. One thread. Memory D^2 doubles. Time a row about 3 D^2.
 class LevelFilter {
  public:
   LevelFilter(Arena& arena, const EngineConfig& config, const Estimator& estimator,
@@ -32,17 +32,18 @@ class LevelFilter {
   void reset() noexcept;
   // Goes on from the estimator's posterior, of so many rows.
   void start(std::uint64_t rows) noexcept;
-  // P is that of so many rows later; of 0 rows before learn().
+  // From here on P is that of so many rows later.
   void look_ahead(double rows) noexcept;
-  // `weight`: what the batch's rows count as. At most FilteredPosterior::kMostRows rows.
+  // Learns from at most FilteredPosterior::kMostRows rows; `weight`: what they count as. REQUIRES:
+  // look_ahead(0) came before.
   void learn(const RowBatch& batch, double weight, Model& model) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  // One row, by Kalman's step. Returns what it says of the dispersion.
+  // Learns one row by Kalman's step. Returns the squared residual that the dispersion learns from.
   double take_up(const RowBatch& row, Model& model) noexcept;
-  // Variance of how far the level goes in so many rows.
+  // The variance of how far the level goes in so many rows.
   double way(double rows) const noexcept;
 
   const Estimator& estimator_;
@@ -51,7 +52,7 @@ class LevelFilter {
   std::size_t width_;
   std::uint64_t level_rows_;
   FilteredPosterior posterior_;
-  double ahead_ = 0;  // look_ahead(): what P has of the level's way to come
+  double ahead_ = 0;  // the part of the level's variance that look_ahead() added
 };
 
 }  // namespace windhover

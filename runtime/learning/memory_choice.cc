@@ -13,8 +13,8 @@ namespace windhover {
 
 namespace {
 
-// How many memories of N, N / 2, N / 4, ... rows there are, down to so many rows: fewer say too
-// little of D parameters.
+// How many memories of N, N / 2, N / 4, ... rows there are, none of fewer than `least` rows or than
+// `rows_a_parameter` for each parameter: fewer say too little.
 std::uint32_t memories_down_to(std::uint64_t least, std::uint64_t rows_a_parameter,
                                const EngineConfig& config) noexcept {
   least = std::max(least, rows_a_parameter * config.model.dimension());
@@ -28,16 +28,16 @@ std::uint32_t choosable(const EngineConfig& config) noexcept {
   return memories_down_to(48, 4, config);
 }
 
-// The rows that a walking level stands on. One that is off by a factor of two is nearly as good,
-// and the memories cover longer and shorter ones. The last is for prices, which are nothing but a
+// How many rows a walking level stands on: an average of these covers the lengths between, as one
+// that is off by a factor of two is nearly as good. The last is for prices, which are nothing but a
 // walk.
 constexpr std::array<std::uint64_t, 4> kLevelRows = {64, 16, 4, 1};
 static_assert(MemoryEvidence::kMost + kLevelRows.size() <= MemoryChoice::kMost);
 
 constexpr std::uint64_t kMostJudged = 1'024;
 
-// Where the loss is no parabola filters lag behind the posterior that is served, and evidence for a
-// level that walks would be evidence for one that lags less.
+// Only for a normal y: where the loss is not quadratic filters lag behind the posterior that is
+// served, and a walking level would win by lagging less.
 std::uint32_t levels(const EngineConfig& config) noexcept {
   const bool normal = is_normal(find_model(config.model.name)->response);
   return normal && config.model.intercept ? kLevelRows.size() : 0;
@@ -87,7 +87,7 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
     posteriors_[count_ - levels_ + i] = &level_filters_[i]->posterior();
   }
   for (std::uint32_t i = 0; i < count_ - levels_; ++i, rows /= 2) {
-    // The longest is a window, in which every row counts once.
+    // The longest stands for a window, in which every row counts once.
     const bool as_many = i == 0 || spread_ == ForgettingSpread::kSampling;
     memories_[i] = arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, as_many);
     posteriors_[i] = &memories_[i]->posterior();
@@ -95,8 +95,8 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
 }
 
 std::uint64_t MemoryChoice::most_rows() const noexcept {
-  // A take costs some 20 ms on the machine of tools/bench; a row costs at least as much as one of
-  // 26 parameters.
+  // A take costs some 20 ms at most on the machine of tools/bench. However few parameters it has, a
+  // row costs as much as one of 26.
   constexpr double kProducts = 4e7;
   constexpr double kLeastOfRow = 700;
   const double of_row = count_ * (kLeastOfRow + static_cast<double>(dimension_) * dimension_);
@@ -159,7 +159,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
     for (LevelFilter* filter : level_filters()) filter->learn(batch, weight, model);
   });
   take_rows_ = head - first;
-  // The next take is as large as this one, and its rows are predicted until it has come.
+  // The next take is taken to be as large as this one: its rows lie so far ahead on average.
   const double ahead = 0.5 * (static_cast<double>(take_rows_) + 1);
   for (LevelFilter* filter : level_filters()) filter->look_ahead(ahead);
   const std::uint32_t before = std::exchange(chosen_, evidence_.choose(chosen_, choosable_));
@@ -202,8 +202,9 @@ MemoryChoice::Numbers MemoryChoice::weights() const noexcept {
   const Numbers all = weights_.served(takes_part);
   const std::uint32_t first_level = count_ - levels_;
   const double walking = std::accumulate(&all[first_level], &all[count_], 0.0);
-  // A level that may walk through a whole take leaves it that far open, though next to nothing
-  // speaks for it. It is judged by whole takes, and some like the newest must have been seen.
+  // A level that may walk through a whole take makes predictions wide, even where little speaks for
+  // it. So it takes part only if at least kLeastTakes takes of the newest one's size have been
+  // seen, and speak for walking levels.
   const double takes = posteriors_[0]->rows().sum() / static_cast<double>(take_rows_);
   const bool known = take_rows_ <= kMostJudged && takes >= kLeastTakes && walking > 0.5;
   for (std::uint32_t i = 1; i < count_; ++i) {

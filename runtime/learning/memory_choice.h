@@ -22,29 +22,28 @@
 namespace windhover {
 
 // Memories of N, N / 2, N / 4, ... rows are each followed by a filter. All rows that are taken in
-// together are predicted before any of them is learned from, as the answers were that were served
-// meanwhile: a filter that may learn from half of them first would take what they share for a
-// reason to remember little. The memory that is chosen is the one that no other has beaten
-// (MemoryEvidence): the posterior is that of its rows. The shortest of all are not chosen, as their
-// rows would say little of what a chain asks for.
+// together (a take) are predicted before any of them is learned from, as the answers were that were
+// served meanwhile: a filter that could learn from half of them first would take what they share
+// for a reason to remember little. The memory that is chosen is one that no other has beaten
+// (MemoryEvidence): the posterior is that of its rows. The shortest ones are never chosen, as their
+// rows are too few for the chains.
 //
-// Beside them other filters follow a level that walks, over as many rows as the longest
-// (LevelFilter), for errors that neighbours have in common, as in time series. Chains do not stand
-// on these.
+// Beside them other filters (LevelFilter) follow a level that walks, with the longest memory, for
+// errors that neighbours have in common, as in time series. Chains do not stand on these.
 //
 // Predictions are averaged over all of them (MemoryWeights; Hoeting et al. 1999, Bayesian model
-// averaging), by mean and covariance: centred where the centres are on average, and wider by what
-// they differ. The rest of the covariance is that of the chosen one. As far as filters with a
-// walking level are believed it is theirs: how far the level may have gone, with what goes with
-// that, is as they say, and the rest has the shape of the chosen one's.
+// averaging), by mean and covariance: centred where the centres are on average, and wider by how
+// much these differ. The rest of the covariance is that of the memory that the posterior stands on.
+// As far as filters with a walking level are believed it is theirs: the variance of the level, with
+// its covariances, as they have it, and the remainder in the shape of that memory's.
 //
 // Rows with weights have the information and the evidence of as many equal rows as would make their
 // average as certain (AnchorSums::weight_ratio()).
 //
-// Invariant: once begun, all memories have seen the same rows, and the chosen one is choosable.
+// Invariant: once begun, all filters have seen the same rows, and the chosen memory is choosable.
 //
-// One thread. Memory about 2 D^2 doubles a memory, and D^2 where the level walks; time a row about
-// 4 D^2 a memory, of most_rows() of a take at most.
+// One thread. Memory about 2 D^2 doubles a memory, and D^2 a filter with a walking level. Time
+// about 4 D^2 a row and filter; at most most_rows() rows of a take are looked at.
 class MemoryChoice {
  public:
   static constexpr std::uint32_t kMost = MemoryWeights::kMost;
@@ -58,16 +57,16 @@ class MemoryChoice {
   MemoryChoice(Arena& arena, const EngineConfig& config, const Estimator& estimator) noexcept;
 
   void reset() noexcept;
-  // All memories begin at the estimator's posterior, that of the cursor's rows, and the longest is
-  // chosen, unless they have begun before.
+  // Chains start. All filters begin at the estimator's posterior, that of the cursor's rows, unless
+  // they have begun before.
   void start(const WindowCursor& cursor) noexcept;
-  // They begin anew with the next start(); until then the longest is chosen.
+  // The filters begin anew with the next start(), and the longest memory is chosen.
   void forget() noexcept {
     chosen_ = estimated_ = 0;
     running_ = false;
   }
-  // The published rows [first, head) are about to be taken in: the newest most_rows() of them
-  // count. Returns whether rows() has changed.
+  // The published rows [first, head) are about to be taken in: the newest most_rows() of them are
+  // predicted, and then learned from. Returns whether rows() has changed.
   bool take(const WindowCursor& cursor, std::uint64_t first, std::uint64_t head,
             LearnerWorker& worker) noexcept;
 
@@ -80,11 +79,11 @@ class MemoryChoice {
     return chosen_ == 0 ? AgeWeights() : AgeWeights(rows(), spread_);
   }
 
-  // What predictions are averaged over, once memories have begun, in transformed units; and for a
-  // normal y with a variance that is learned the noise. The memory that the posterior stands on is
-  // where the posterior is. The others are where their filters are; where the loss is no parabola,
-  // and all filters lag behind the mode alike, they are as far from it as from that memory's
-  // filter. Complexity O(memories x (draws + D)).
+  // Fills in what predictions are averaged over, once the filters have begun, in transformed units;
+  // and for a normal y with a learned variance the noise. The memory that the posterior stands on
+  // is where the posterior is. The others are where their filters are. But where the loss is not
+  // quadratic, and all filters lag behind the mode alike, they are as far from the posterior as
+  // from that memory's filter. O(filters x (draws + D) + filters x D^2 of walking levels).
   void average(const Model& model, Posterior& posterior) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -111,36 +110,36 @@ class MemoryChoice {
   bool is_far_shorter(std::size_t memory) const noexcept {
     return 4 * level_rows(memory) < take_rows_;
   }
-  // Memories that are far shorter than the newest take have weight 0.
+  // Filters that are far shorter than the newest take have weight 0, but for walking levels that
+  // enough takes like the newest speak for.
   Numbers weights() const noexcept;
-  // Memories that are far shorter have the noise of the shortest that is not: their own is that of
-  // rows that are predicted one by one.
+  // Filters that are far shorter have the noise of the last one before them that is not: their own
+  // is that of rows that are predicted one by one.
   Numbers dispersions() const noexcept;
   NoiseMixture noise() const noexcept;
   void fill_normals() noexcept;
-  // Adds, as a column, how far the level may have gone by the filters whose level walks, as far as
-  // they are believed, with what goes with it. Returns what the variance of the memory that the
-  // posterior stands on counts for beside it.
+  // Adds as a column the level's variance and covariances by the filters whose level walks, as far
+  // as they are believed. Returns the factor of the covariance of the memory that the posterior
+  // stands on, beside that column.
   double add_levels(const Numbers& believed, MemoryAverage& average) noexcept;
-  // One row as all memories together have predicted it.
+  // The residual of one row by the average of all filters.
   PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& believed,
                               std::size_t row) const noexcept;
-  // Works out the losses of the memories for rows of a normal y, and learns the noise of what was
-  // served from the rows.
+  // Works out the filters' losses for rows of a normal y, and learns the noise by the average that
+  // was served.
   void compare_normal(const RowBatch& batch, Model& model, Numbers& losses) noexcept;
-  // kMostRows, or fewer where there are so many parameters that chains and answers would wait for
-  // long.
+  // kMostRows, or fewer where there are so many parameters that chains and answers would wait long.
   std::uint64_t most_rows() const noexcept;
 
   const Estimator& estimator_;
   std::uint32_t dimension_;
   ForgettingSpread spread_;
   std::uint32_t count_;
-  std::uint32_t levels_;     // the last of them, whose level walks
+  std::uint32_t levels_;     // the last so many, whose level walks
   std::uint32_t columns_;    // of an average, at most
-  std::uint32_t choosable_;  // the longest, that posteriors of chains can stand on
+  std::uint32_t choosable_;  // the first so many, the longest, can be chosen
   std::uint32_t chosen_ = 0;
-  std::uint32_t estimated_ = 0;  // whose rows the estimates are of
+  std::uint32_t estimated_ = 0;  // the memory whose rows the estimates are of
   bool running_ = false;
   std::uint64_t take_rows_ = 0;  // of the newest take
   FilterScratch scratch_;

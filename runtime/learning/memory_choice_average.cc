@@ -10,7 +10,8 @@ namespace windhover {
 
 namespace {
 
-// Fills in a normal number for each draw of the posterior, the same ones every time.
+// Fills in a normal number for each draw of the posterior, the same ones every time, of mean 0 and
+// variance 1 exactly.
 void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap numbers) noexcept {
   fill_normals(seed, {memory, 0, Purpose::kMemory},
                {numbers.data(), static_cast<std::size_t>(numbers.size())});
@@ -23,7 +24,7 @@ void fill_standard_normals(std::uint64_t seed, std::uint64_t memory, VectorMap n
 double MemoryChoice::add_levels(const Numbers& believed, MemoryAverage& average) noexcept {
   const Eigen::Index d = dimension_;
   const AnchorSums& rows = estimator_.done();
-  // u u^T is the part of the average P that the level's variance explains; slopes have the rest.
+  // u u^T is the part of the average P that goes with the level; `open` is what is left.
   VectorMap u(scratch_.step, d);
   u.setZero();
   double open = 0;
@@ -67,7 +68,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
   };
   VectorMap origin(scratch_.step, d);
   origin = model.quadratic() ? served : filtered(estimated_);
-  // Finds how far a memory's centre is from where the posterior is.
+  // Finds how far a filter's centre is from where the posterior is.
   const auto find = [&](std::uint32_t i, VectorMap move) {
     move = filtered(i) - origin;
     if (i == estimated_) move.setZero();

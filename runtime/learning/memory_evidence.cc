@@ -8,8 +8,8 @@ namespace windhover {
 
 namespace {
 
-// How many nats a take of the usual size counts for. It is not enough to decide anything, but is
-// after one take that was nothing beside it.
+// The most nats that a take of the usual size counts for: not enough to decide. A second take, far
+// larger than the first, counts for sqrt(1.9) times as much, which is enough.
 constexpr double kUsual = 15;
 static_assert(kUsual < MemoryEvidence::kEnough && kUsual * kUsual * 1.9 > 20 * 20);
 

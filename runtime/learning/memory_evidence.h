@@ -10,20 +10,20 @@
 
 namespace windhover {
 
-// For every two forecasters, how many nats the one has predicted better, counted from wherever that
+// Holds, for every two forecasters, by how many nats the one has predicted better since that sum
 // was least (Page's CUSUM): never below 0, never above kEnough. A forecaster that is kEnough ahead
 // of another has beaten it.
 //
-// All rows of a take are predicted by the same forecasts, so that an error they have in common, a
-// day's weather, counts as often as there are rows: they are one piece of evidence, not thousands,
+// All rows of a take are predicted by the same forecasts, so an error that they have in common, a
+// day's weather, counts as often as there are rows. They are one piece of evidence, not thousands,
 // and how much it varies from one take to the next says what it is worth. So the differences of
-// takes are scaled down where the usual one (root mean square, over some ten takes and itself) is
-// nearly kEnough: what is usual decides nothing by itself, what is unusual does so at once. Rows
-// that come one at a time are as good as never scaled.
+// takes are scaled down where the usual one (root mean square, over some ten takes and the newest)
+// is above three quarters of kEnough: a take of the usual size decides nothing by itself, an
+// unusual one does so at once. Rows that come one at a time are hardly ever scaled.
 //
 // One batch counts for kMostABatch at most, so that one outlying row decides nothing.
 //
-// Invariant: how far one is ahead of another is within 0 and kEnough; no one is ahead of itself.
+// Invariant: how far one is ahead of another is between 0 and kEnough, and none is ahead of itself.
 //
 // One thread. O(kMost^2) a batch.
 class MemoryEvidence {
@@ -35,8 +35,8 @@ class MemoryEvidence {
   // Adds each forecaster's -log p of a batch.
   void add(std::span<const double, kMost> losses) noexcept;
   void end_take() noexcept;
-  // `chosen`, or one that has beaten it, or that has beaten that one, and so on; the first of those
-  // that have not beaten one another.
+  // Among the first `count`: `chosen` if none has beaten it; otherwise goes on from one that has,
+  // and so on. Of several that have beaten it, one that is ahead of those before it.
   std::uint32_t choose(std::uint32_t chosen, std::uint32_t count) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -60,10 +60,10 @@ void MemoryFilter::learn(const RowBatch& batch, double weight, Model& model) noe
   if (due && !told) refresh();
 }
 
-// Makes Newton's step where P has been told of the batch. Otherwise makes P's step, of the length
-// that is best for P and the batch together: for one row with a normal y that is Kalman's. Then
-// comes Armijo's rule with 1/2, which a parabola meets up to its best point: a row whose like has
-// not been seen would throw the centre far off.
+// Makes Newton's step where the batch is in P. Otherwise the step by P, of the length that is best
+// for P and the batch together: for one row with a normal y that is Kalman's. Then the step is
+// halved until it meets Armijo's rule with 1/2, which a parabola meets up to its lowest point: a
+// row whose like has not been seen would throw the centre far off.
 double MemoryFilter::move(const RowBatch& batch, double fresh, double loss, bool told,
                           Model& model) noexcept {
   constexpr int kMostHalvings = 30;

@@ -15,12 +15,12 @@
 namespace windhover {
 
 // An extended Kalman filter that forgets (Kulhavy and Zarrop 1993: exponential forgetting): rows
-// count exp(-2 age / rows), the prior always once. They are worth `rows` equal ones, and the
-// posterior is as wide as that of so many, unless ForgettingSpread::kPosterior is asked for.
+// count exp(-2 age / rows), the prior always once. They are worth `rows` equal ones. With
+// `counts_as_many` the posterior is as wide as that of so many, otherwise the newest row counts
+// once (FilteredPosterior).
 //
-// Invariant: the centre is where Newton's method led to, one step a batch and never past the best
-// point of the batch's rows along it; P is of at most D / 2 rows ago. One thread. Memory 2 D^2
-// doubles. Time a row about 4 D^2.
+// Invariant: between calls P lacks at most D / 2 rows, unless it had no factor. One thread. Memory
+// 2 D^2 doubles. Time a row about 4 D^2.
 class MemoryFilter {
  public:
   MemoryFilter(Arena& arena, const EngineConfig& config, const Estimator& estimator,
@@ -31,16 +31,17 @@ class MemoryFilter {
   void reset() noexcept;
   // Goes on from the estimator's posterior, of so many rows.
   void start(std::uint64_t rows) noexcept;
-  // `weight`: what the batch's rows count as. At most FilteredPosterior::kMostRows rows.
+  // Learns from at most FilteredPosterior::kMostRows rows, by one step; `weight`: what they count
+  // as.
   void learn(const RowBatch& batch, double weight, Model& model) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
   void refresh() noexcept;
-  // Steps, and returns the loss of the batch, dispersion 1, at the new centre; `loss` is that at
-  // the old one, where its gradient is in the scratch. The prior is `fresh` parts anew. `told`:
-  // whether P is that of the batch as well.
+  // Makes a step, and returns the batch's loss, at dispersion 1, at the new centre. `loss` is that
+  // at the old centre, whose gradient is in the scratch. The prior has faded with the rows, and its
+  // share `fresh` is added again. `told`: whether the batch is in P already.
   double move(const RowBatch& batch, double fresh, double loss, bool told, Model& model) noexcept;
 
   const Estimator& estimator_;

@@ -8,8 +8,8 @@ namespace windhover {
 
 namespace {
 
-// In nats. A forecaster that is further off in a take counts as this far: after one take beyond all
-// others the next ones would count nothing for long. The bound also stands for a loss that has
+// The most nats that a forecaster counts as behind the best one in a take: otherwise one extreme
+// take would scale those after it to nothing for long. It also stands for a loss that has
 // overflowed or is NaN.
 constexpr double kMostUnusual = 100;
 
@@ -50,7 +50,7 @@ void MemoryWeights::end_take(std::span<const double> worth) noexcept {
   double believed = 0;
   for (std::size_t i = 0; i < count_; ++i) believed += weights_[i] * worth[i];
   believed = std::max(believed, 1.0);
-  // The rest has gone to all alike since the take before this one: kShare / n for the n-th row.
+  // The rest goes to all alike: a share kShare / n for the n-th row that is believed.
   const double kept = std::pow(believed / (believed + static_cast<double>(rows_)), kShare);
   double sum = 0;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -72,7 +72,7 @@ std::array<double, MemoryWeights::kMost> MemoryWeights::served(
     last = i;
     if (weights_[i] >= kLeast) sum += of[i] = weights_[i];
   }
-  // The last of them is the nearest to those that are believed.
+  // Where no weight is large enough, the last that takes part is nearest to those believed.
   if (sum == 0) sum = of[last] = 1;
   for (double& weight : of) weight /= sum;
   return of;

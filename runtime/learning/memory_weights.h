@@ -18,11 +18,11 @@ namespace windhover {
 // long is expected to go on so for long. What the short ones add to the variance of a long one is
 // then some 2 kShare / D of it, and more by chance.
 //
-// Rows of a take have errors in common: as in MemoryEvidence, what one take of the usual size
-// counts is not above kMostATake. What is usual the first `usual` forecasters say: one that is far
-// behind in all large takes would leave the others next to nothing.
+// Rows of a take have errors in common: as in MemoryEvidence, a take of the usual size counts for
+// kMostATake at most. Only the first `usual` forecasters say what is usual: by one that is far
+// behind in all large takes the differences of the others would be scaled to next to nothing.
 //
-// Invariant: weights are positive or 0, and add up to 1. One thread. O(count) a batch.
+// Invariant: no weight is negative, and they add up to 1. One thread. O(count) a batch.
 class MemoryWeights {
  public:
   static constexpr std::size_t kMost = MemoryEvidence::kMost + 4;
@@ -33,18 +33,18 @@ class MemoryWeights {
   MemoryWeights(std::size_t count, std::size_t usual) noexcept : count_(count), usual_(usual) {
     reset();
   }
-  // The first is believed most, each further one half as much as the one before: all would say the
-  // same of the first rows, and short ones have then learned least of them.
+  // The first is believed most, each further one half as much as the one before: all say the same
+  // of the first rows, and short ones have then learned least of them.
   void reset() noexcept;
-  // Adds each forecaster's -log p of a batch of so many rows. The weights stay those of the take.
+  // Adds each forecaster's -log p of a batch of so many rows. The weights change only at
+  // end_take().
   void add(const std::array<double, kMost>& losses, std::size_t rows) noexcept;
-  // `worth`: how many rows each stands on.
+  // Ends a take. `worth`: how many rows each forecaster stands on.
   void end_take(std::span<const double> worth) noexcept;
 
-  // The weight of each in an average, after the rows that were seen and before any of what comes
-  // next goes to all alike. A weight below kLeast becomes 0: one that is far off, as after a jump,
-  // would drag mean and variance of an average by more than its weight.
-  // Only those that take part are asked, and the first always does.
+  // The weight of each in an average, after the takes that have ended. A weight below kLeast
+  // becomes 0: one that is far off, as after a jump, would drag mean and variance of an average by
+  // more than its weight. Those that do not take part have 0. REQUIRES: the first takes part.
   std::array<double, kMost> served(const std::array<bool, kMost>& takes_part) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

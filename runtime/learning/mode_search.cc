@@ -11,7 +11,7 @@ ModeSearch::ModeSearch(Arena& arena, std::uint32_t dimension, PassSums& sums,
       begin_(arena.allocate<double>(dimension).data()),
       at_(arena.allocate<double>(dimension).data()) {}
 
-// done() <- the kept sums, seen from `anchor`, and the rows at it.
+// Makes done() the kept sums, moved to `anchor`, and the rows summed there.
 void ModeSearch::sum_at(const double* anchor, Model& model, const RowBatch& rows,
                         double dispersion) noexcept {
   sums_.restore();
@@ -53,8 +53,7 @@ Status ModeSearch::find(Model& model, const RowBatch& rows,
     std::copy_n(at_, d, begin_);
     for (std::uint32_t j = 0; j < d; ++j) at_[j] -= laplace_.newton_step()[j];
   }
-  // The mean needs this: third-order sums under the P of before would be those of rows that nothing
-  // was known of.
+  // The rows are summed again with the new P, for the mean: the P of before knows nothing of them.
   laplace_.compute_covariance(nullptr);
   sum_at(std::copy_n(sums_.done().anchor(), d, at_) - d, model, rows, dispersion);
   return Status::kOk;

@@ -10,10 +10,10 @@
 
 namespace windhover {
 
-// Where rows would move the mode farther than their parabolas at the old one can be trusted with,
-// it is looked for by Newton's method with halved steps: what an iterated extended Kalman filter
-// does (Bell and Cathey 1993). Invariant: PassSums::pass() stays the kept sums, without the rows.
-// One thread. Memory 2 D doubles.
+// For rows that would move the mode farther than their parabolas at the old one can be trusted:
+// finds the mode by Newton's method with halved steps, as an iterated extended Kalman filter does
+// (Bell and Cathey 1993). Invariant: PassSums::pass() stays the kept sums, without the rows. One
+// thread. Memory 2 D doubles.
 class ModeSearch {
  public:
   // All arguments outlive it.
@@ -21,8 +21,8 @@ class ModeSearch {
              LaplaceApproximation& laplace) noexcept;
 
   // `rows` join done() at the mode that they and the kept sums lead to. `input` is that of done();
-  // the rows are summed at `dispersion`. Where a matrix has no factor the search is given up.
-  // Complexity O(D^3) an iteration, a dozen mostly.
+  // the rows are summed at `dispersion`. kNotPositiveDefinite: a matrix has no factor, and the
+  // search was given up. O(D^3) an iteration, a dozen of them as a rule.
   Status find(Model& model, const RowBatch& rows, const LaplaceApproximation::Input& input,
               double dispersion) noexcept;
 

@@ -22,8 +22,8 @@ ModelChecks::ModelChecks(Arena& arena, const LaplaceApproximation& laplace,
       prior_influence_(arena.allocate<double>(dimension_).data()),
       scratch_(arena.allocate<double>(std::size_t{4} * dimension_).data()) {}
 
-// What C is multiplied by to be n times that of as many equal rows: n where it is that of equal
-// rows already.
+// The factor that makes C n times that of as many equal rows: n where C is that of equal rows
+// already.
 double ModelChecks::noise_rows() const noexcept {
   return noise_.is_of_equal_rows() ? laplace_.n() : noise_scale_ * laplace_.n();
 }
@@ -100,9 +100,10 @@ void ModelChecks::compute_misfit(Interlude* interlude) noexcept {
                                              : std::numeric_limits<double>::quiet_NaN();
 }
 
-// (Lambda m)' I^-1 (Lambda m) by conjugate gradients, with P for a preconditioner: one iteration is
-// enough where rows outweigh the prior in all directions alike. It only grows from one iteration
-// to the next, so that an early end is a smaller number and raises no alarm.
+// The statistic is m' Lambda m + (Lambda m)' I^-1 (Lambda m), I the rows' information. The second
+// term is found by conjugate gradients with P for a preconditioner: one iteration is enough where
+// rows outweigh the prior in all directions alike. It only grows from one iteration to the next, so
+// an early end makes the number smaller and raises no alarm.
 void ModelChecks::compute_prior_conflict(const AnchorSums& rows, Interlude* interlude) noexcept {
   constexpr int kMostIterations = 16;
   constexpr double kSmallGain = 1e-3;

@@ -21,8 +21,8 @@ struct DirectionVariance {
   double sandwich;
 };
 
-// Reads what a refresh has come to. Invariant: its numbers are of the newest refresh() here. One
-// thread.
+// Reads what a refresh has come to. Invariant: what it keeps is of the newest refresh() here; the
+// rest is worked out when asked. One thread.
 class ModelChecks {
  public:
   // All arguments outlive it.
@@ -35,18 +35,19 @@ class ModelChecks {
   // caches. O(D^2).
   void refresh(const AnchorSums& rows, Interlude* interlude) noexcept;
 
-  // For rows with weights C is here that of as many equal rows (AnchorSums::weight_ratio()): sums
-  // of w_i^2 g_i g_i' times sum w / sum w^2. It makes weights of 2 what two equal rows are, leaves
-  // 1 for a model that holds whatever the weights, and is exact where w_i and g_i g_i' are
-  // uncorrelated.
-  //
   // Tr(A^-1 C) / D: 1 when the model holds; NaN without the full C.
+  //
+  // For rows with weights C is here, and in the sandwich, that of as many equal rows: the sum of
+  // w_i^2 g_i g_i' times sum w / sum w^2 (AnchorSums::weight_ratio()). So a weight of 2 is the same
+  // as two equal rows, and the index of a model that holds is 1 whatever the weights. This is exact
+  // where w_i and g_i g_i' are uncorrelated.
   double misspecification_index() const noexcept { return misspecification_index_; }
-  // How far the rows' own mode lies from what the prior expects, over the most that chance makes of
-  // it: above 1 they contradict each other (runtime/diagnostics/prior_conflict.h). 0 for networks.
+  // How far the rows' own mode lies from what the prior expects, over the most that chance
+  // explains: above 1 they contradict each other (runtime/diagnostics/prior_conflict.h). 0 for
+  // networks.
   double prior_conflict() const noexcept { return prior_conflict_; }
-  // What the prior adds to the sandwich's variance of parameter j when it counts as further
-  // observations would: (P Lambda P)_jj. Without it sd_robust would be 0 where rows say nothing.
+  // (P Lambda P)_jj: what the prior adds to the sandwich's variance of parameter j, as if it were
+  // further observations. Without it sd_robust would be 0 where rows say nothing.
   double prior_influence_variance(std::uint32_t j) const noexcept { return prior_influence_[j]; }
 
   // sqrt diag of the sandwich A^-1 (C + Lambda / n) A^-1 / n; NaN without the full C. Complexity
@@ -54,16 +55,17 @@ class ModelChecks {
   void sandwich_sd(double* sd) const noexcept;
   // How many equal rows make an average as certain as these rows do: (sum w)^2 / sum w^2.
   double effective_rows() const noexcept { return laplace_.weight() * noise_scale_; }
-  // Whether A of `rows` is known to be the Hessian at the mode. Where it is its expectation over y,
-  // the two are as far apart as so many equal rows are from what they are drawn from: `least` are
-  // enough. And where rows that say something of a shape say it of theta too, whether P, which
-  // takes the shape as known, is within 1.3 of what it is along any direction when the shape is
-  // not.
+  // Whether A of `rows` is near enough to the Hessian at the mode. Where A is the Hessian's
+  // expectation over y (kFisher) it is so for rows without weights, and for rows with weights that
+  // are worth `least` equal ones. Besides, where a shape and theta depend on each other, P, which
+  // takes the shape as known, must be within a factor of 1.3, along any direction, of what it is
+  // when the shape is not known.
   bool curvature_is_known(const AnchorSums& rows, Curvature curvature, double least) const noexcept;
-  // What a variance of rows times their weights is multiplied by, to be that of as many equal rows.
+  // AnchorSums::weight_ratio() of the newest refresh: the factor that makes the variance of
+  // weighted rows that of as many equal rows.
   double noise_scale() const noexcept { return noise_scale_; }
-  // The variances of direction' theta; the sandwich's is NaN without the full C, the posterior's
-  // before there is any. Complexity O(D^2).
+  // The variances of direction' theta. The sandwich's is NaN without the full C, and the
+  // posterior's until C has been measured. O(D^2).
   DirectionVariance variance_along(const double* direction) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept {

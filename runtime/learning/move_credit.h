@@ -9,40 +9,39 @@
 
 namespace windhover {
 
-// The credit of each chain. Rows that come grant `target` moves each, and spare moves besides for
-// when no rows come, which are made last and may be made several times over.
+// The credit of each chain. A row that comes grants `target` moves, and kSpare times as many spare
+// moves, which are made while no rows come, and each of which may stand for several.
 //
-// Invariant: both credits are at least 0, and at most what all rows that are there grant. One
+// Invariant: both credits are at least 0, and at most what all rows in the window grant. One
 // thread.
 class MoveCredit {
  public:
   // `target`: 0 grants as many as there is time for.
   explicit MoveCredit(double target) noexcept : target_(target) {}
 
-  // `fresh` rows have come, and `rows` are there.
+  // `fresh` rows have come, and `rows` are in the window.
   void grant(double fresh, double rows) noexcept {
     owed_ = std::min(owed_ + target_ * fresh, target_ * rows);
     spare_ = std::min(spare_ + kSpare * target_ * fresh, kSpare * target_ * rows);
   }
-  // While no rows come chains go on for so many times what rows grant: those that began as draws
-  // from the prior have then, at R = 4, made 16 passes.
+  // While no rows come chains go on for so many times what rows grant: at R = 4 they have then made
+  // 16 passes over the rows, 4 granted and 12 spare.
   static constexpr double kSpare = 3;
   // In this round each spare move stands for so many.
   void stretch_spare(double moves) noexcept { moves_a_spare_ = moves; }
 
-  // Whether all moves that rows have granted have been made, and those made now are for draws that
-  // are further apart.
+  // Whether all moves that rows have granted have been made, so that only spare ones are left.
   bool resting() const noexcept { return owed_ < 1 && target_ > 0; }
   double owed() const noexcept { return owed_; }
-  // How many moves to make, at most `most`; `fresh`: rows wait. Moves that rows grant are made
-  // first, and spare ones when no rows come.
+  // How many moves to make, at most `most`: granted ones while there are any, then spare ones
+  // unless rows have just come (`fresh`).
   std::uint32_t due(double most, bool fresh) const noexcept {
     if (target_ == 0) return static_cast<std::uint32_t>(most);
     if (!resting()) return static_cast<std::uint32_t>(std::min(owed_, most));
     if (fresh) return 0;
     return static_cast<std::uint32_t>(std::min(spare_ * moves_a_spare_, most));
   }
-  // So many moves have been made. Returns whether rows had granted them.
+  // So many moves have been made. Returns whether they were granted ones, not spare ones.
   bool spend(double moves) noexcept {
     if (resting()) {
       spare_ = std::max(spare_ - moves / moves_a_spare_, 0.0);

@@ -9,8 +9,8 @@
 
 namespace windhover {
 
-// What the rows say nothing about is the same for every theta with linear predictors, and not in a
-// network.
+// With linear predictors the rows say nothing about the same directions at every theta; in a
+// network the directions change with theta.
 NoiseEstimate::NoiseEstimate(Arena& arena, const SamplerConfig& config, const ModelConfig& model,
                              bool of_equal_rows) noexcept
     : dimension_(model.dimension()),

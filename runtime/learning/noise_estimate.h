@@ -13,14 +13,15 @@
 
 namespace windhover {
 
-// What passes have measured is an average over them, A is the present one. Where rows of a kind
-// have become more or fewer since, both grow alike, so C is scaled with A's diagonal; where there
-// were none, A itself stands for it, as if the model held. A C that is too small there would make
-// the draws too wide. Scales move what the rows say nothing about, which depends on all columns at
-// once: C is then made 0 there again. Where rows have weights C is that of a gradient times its
-// weight; `of_equal_rows` it is multiplied by AnchorSums::weight_ratio(), to be that of so many
-// equal rows. Invariant: the reference is the data curvature averaged as C is. One thread. Memory
-// about 3 D^2 doubles; 4 D with NoiseStructure::kDiagonal.
+// C as measured is an average over passes, while A is of the present rows. Rows of a kind that have
+// become more or fewer since make both grow or shrink alike, so C is scaled with A's diagonal.
+// Where there were no such rows, A's diagonal stands for C's, as if the model held: a C that is too
+// small there would make the draws too wide. The scaling puts noise into directions that no row
+// says anything about (NullDirections), and C is made 0 along them again. Where rows have weights C
+// is that of a gradient times its weight; with `of_equal_rows` it is multiplied by
+// AnchorSums::weight_ratio(), to be that of as many equal rows. Invariant: the reference is the
+// data curvature averaged as C is. One thread. Memory about 3 D^2 doubles; 7 D with
+// NoiseStructure::kDiagonal.
 class NoiseEstimate {
  public:
   NoiseEstimate(Arena& arena, const SamplerConfig& config, const ModelConfig& model,
@@ -33,18 +34,18 @@ class NoiseEstimate {
   bool is_of_equal_rows() const noexcept { return of_equal_rows_; }
   bool is_full() const noexcept { return measured_.structure() == NoiseStructure::kFull; }
 
-  // A pass over `rows` ends that measured noise too: see NoiseCovariance::end_pass. false: what it
-  // summed is not finite.
+  // A pass over `rows` ends: blends the noise it has measured in (NoiseCovariance::end_pass).
+  // false: what it summed is not finite.
   bool end_pass(const AnchorSums& rows, double weight_floor, Interlude* interlude) noexcept;
-  // Takes measured() as it stands, for sums that go on.
+  // For sums that go on without passes: takes C and the reference from them as they stand.
   void follow_sums(const AnchorSums& rows) noexcept;
 
-  // Works out C of `rows`, at this dispersion. O(D^3).
+  // Works out C for the present `rows`, at this dispersion. O(D^3).
   void refresh(const AnchorSums& rows, double dispersion, Interlude* interlude) noexcept;
-  // Sets what stands for C before it is known, where A of `rows` is not that itself: for rows with
-  // weights A divided by AnchorSums::weight_ratio().
+  // Works out assumed(), which stands for C before it is known: for rows with weights A divided by
+  // AnchorSums::weight_ratio(). O(D^2).
   void assume(const AnchorSums& rows, const double* curvature, Interlude* interlude) noexcept;
-  const double* assumed() const noexcept { return assumed_; }  // null: A is
+  const double* assumed() const noexcept { return assumed_; }  // null: A itself stands for C
   // C: D x D, or with NoiseStructure::kDiagonal its D variances.
   std::span<const double> values() const noexcept { return {values_, numbers()}; }
 
@@ -65,7 +66,7 @@ class NoiseEstimate {
   double* values_;
   double* reference_;                          // data curvature A_jj averaged as C is, dispersion 1
   double* scale_;                              // dimension: scratch
-  NullDirections* null_directions_ = nullptr;  // of a full C, where they stay
+  NullDirections* null_directions_ = nullptr;  // with a full C, not for networks
   double* assumed_ = nullptr;                  // D x D, of rows with weights, unless of equal rows
   bool reference_known_ = false;
 };

@@ -14,7 +14,7 @@ struct Part {
   double weight;
 };
 
-// The parts ascend: two neighbours become one where that changes least.
+// Merges the two neighbours whose merging changes least. REQUIRES: variances ascend.
 void merge_neighbours(Part* parts, std::size_t count) noexcept {
   std::size_t at = 0;
   double least = HUGE_VAL;
@@ -44,7 +44,8 @@ void NoiseScales::reset(std::size_t count) noexcept {
   next_ = weights_;
 }
 
-// Such rows are not those that a memory is about to learn to be usual.
+// Far rows are kept ten times (in variance) beyond what any memory takes for usual: nearer ones are
+// for the memories to learn.
 double NoiseScales::far_variance(std::span<const double> variances) const noexcept {
   constexpr double kAtFirst = 100;
   constexpr double kAtLeast = 10;
@@ -111,7 +112,7 @@ void NoiseScales::add(const PredictiveResidual& row) noexcept {
     return std::sqrt(precisions[i]) * std::exp(0.5 * (nearest - row.square() * precisions[i]));
   };
   const double share = shares_[count_];
-  // Each memory says: a row of mine, or else a far one. So a far row moves no weights.
+  // Every memory's density has the far rows in it, so a far row moves no weights.
   const double far = share * density(count_);
   Numbers said;
   double most = 0;

@@ -11,10 +11,10 @@ using Eigen::Index;
 
 namespace {
 
-// The ridge is added to the unit diagonal, so that there is a factor: it is above the rounding of
-// the sums, and far below what rows say of any direction they know.
+// Added to the unit diagonal, so that there is a factor: above the rounding of the sums, and far
+// below what rows say of any direction they know.
 constexpr double kRidge = 1e-10;
-constexpr double kCandidate = 1e-3;  // pivots up to here are looked at
+constexpr double kCandidate = 1e-3;  // squared pivots up to here are looked at
 
 }  // namespace
 
@@ -51,8 +51,8 @@ void NullDirections::find(const AnchorSums& rows, double* room, Interlude* inter
   }
 }
 
-// Inverse iteration, away from the directions that are known: a direction that no row knows grows
-// by 1 / kRidge each time. Returns whether u is one.
+// Inverse iteration, kept orthogonal to the directions found before: a null direction grows by 1 /
+// kRidge each time. Returns whether u has become one.
 bool NullDirections::close_in(double* u, const double* factor,
                               Interlude* interlude) const noexcept {
   constexpr int kIterations = 3;
@@ -84,7 +84,7 @@ void NullDirections::remove_from(double* covariance, Interlude* interlude) const
   MatrixMap c(covariance, d, d);
   for (std::uint32_t k = 0; k < count_; ++k) {
     const double* u = direction(k);
-    // The columns' own units make v = scale u the direction, and w = u / scale its dual.
+    // In the columns' own units the direction is scale u, and its dual u / scale.
     VectorMap image(image_, d);
     image.setZero();
     for (Index j = 0; j < d; ++j) image += (scale_[j] * u[j]) * c.col(j);

@@ -11,9 +11,9 @@
 
 namespace windhover {
 
-// A row's gradient lies in the span of A, so that its covariance has the same null directions. One
-// thread. Invariant: the directions are orthonormal where every column has its scale of
-// 1 / sqrt(A_jj). Memory 66 D doubles at most.
+// A row's gradient lies in the span of A, so that its covariance has the same null directions.
+// Invariant: the directions are orthonormal in units in which every column's A_jj is 1. One thread.
+// Memory 66 D doubles at most.
 class NullDirections {
  public:
   // The most directions that are looked for.
@@ -22,13 +22,13 @@ class NullDirections {
   NullDirections(Arena& arena, std::uint32_t dimension) noexcept;
 
   // Finds those of the data curvature of `rows`; none where it is not finite. `room`: D x D numbers
-  // to work in. A column that is 0 in every row gives none: its noise is 0 by itself. One Cholesky
-  // factorisation, and O(D^2) a direction.
+  // to work in. A column that is 0 in every row is no direction here: its noise is 0 by itself.
+  // Takes one Cholesky factorisation, and O(D^2) a direction.
   void find(const AnchorSums& rows, double* room, Interlude* interlude) noexcept;
   std::uint32_t count() const noexcept { return count_; }
 
-  // Takes the directions out of `covariance` (D x D, symmetric), which is projected along them.
-  // O(D^2) a direction.
+  // Projects `covariance` (D x D, symmetric) so that it is 0 along the directions. O(D^2) a
+  // direction.
   void remove_from(double* covariance, Interlude* interlude) const noexcept;
 
  private:
@@ -39,7 +39,7 @@ class NullDirections {
   std::uint32_t count_ = 0;
   double* scale_;       // dimension: 1 / sqrt(A_jj), 0 where that is 0
   double* image_;       // dimension: scratch
-  double* directions_;  // kMost of them
+  double* directions_;  // min(kMost, D) x dimension
 };
 
 }  // namespace windhover

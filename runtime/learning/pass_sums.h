@@ -11,9 +11,10 @@
 
 namespace windhover {
 
-// Invariant: done() is the last complete pass over the window plus the rows that came since (the
-// tail); pass() is the one being summed at a newer anchor, or done() as it was kept. Without a
-// window done() holds all rows. One thread. Memory 2 D^2 doubles.
+// Invariant: done() is the last complete pass over the window, and the rows that joined since (the
+// tail), less those taken out; without a window it is all rows. pass() is the pass under way,
+// summed at a newer anchor; without a window done() as it was kept. One thread. Memory 2 D^2
+// doubles.
 class PassSums {
  public:
   PassSums(Arena& arena, std::uint32_t dimension, Response response, bool weighted,

@@ -9,7 +9,7 @@ namespace windhover {
 
 namespace {
 
-// Where less than this share of a group's parameters is determined, it is rounding, and none is.
+// Below this share of a group's parameters, what the rows determine is rounding.
 constexpr double kNothing = 1e-9;
 
 std::size_t group_count(const ModelConfig& model) noexcept {

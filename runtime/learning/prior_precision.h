@@ -12,12 +12,12 @@
 
 namespace windhover {
 
-// Variational EM (Mandt, Hoffman and Blei 2017, section 4.4) rests where the precision of a group
-// of D_g coefficients is lambda = D_g / E[|theta_g|^2], the expectation over the posterior
-// N(m, P) under that lambda. Where that holds, so does
+// Variational EM (Mandt, Hoffman and Blei 2017, section 4.4) is at rest where the precision of a
+// group of D_g coefficients is lambda = D_g / E[|theta_g|^2], the expectation over the posterior
+// N(m, P) under that lambda. That holds exactly where
 //   lambda = gamma / |m_g|^2,  gamma = D_g - lambda Tr P_gg
-// (MacKay 1992), and the other way round. Steps of the latter are taken: they do not shrink where
-// the prior outweighs the rows.
+// (MacKay 1992). Steps of the latter are taken: they do not shrink where the prior outweighs the
+// rows.
 //
 // Invariant: values() has for each parameter the precision of its group, or the intercept's own.
 //
@@ -26,7 +26,7 @@ namespace windhover {
 class PriorPrecision {
  public:
   static constexpr std::uint32_t kNoGroup = UINT32_MAX;  // of an intercept
-  static constexpr double kFree = 1e300;                 // update() may go as far as it likes
+  static constexpr double kFree = 1e300;                 // update() may go any distance
 
   PriorPrecision(Arena& arena, const ModelConfig& model) noexcept;
   void reset(const ModelConfig& model) noexcept;

@@ -16,9 +16,9 @@
 
 namespace windhover {
 
-// begin() fills in what every posterior has; whoever knows how the draws were made adds what they
-// are worth and the status; end() hands the snapshot over. Invariant: readers see only what end()
-// was given. One thread.
+// begin() fills in what every posterior has; its caller, who knows how the draws were made, adds
+// what they are worth and the status; end() hands the snapshot over. Invariant: readers see only
+// complete snapshots, handed over by end(), withdraw() or a restore. One thread.
 class Publisher {
  public:
   Publisher(Arena& arena, const EngineConfig& config, Snapshots<Posterior>& snapshots, Clock& clock,
@@ -29,18 +29,20 @@ class Publisher {
         counters_(counters),
         direction_(arena.allocate<double>(config.model.dimension()).data()) {}
 
-  // Whether the newest snapshot is so old that a change is to be shown.
+  // Whether the newest snapshot is at least a millisecond old.
   bool due() const noexcept;
 
+  // Begins a snapshot in the model's units. O(draws x D + D^2), and O(D^3) where rows are taken for
+  // independent (ModelChecks::sandwich_sd()).
   Posterior& begin(const Estimator& estimator, const RetainedDraws& draws, Model& model,
                    const ScoreSeries& scores) noexcept;
-  // Brings all numbers to units of the rows (runtime/learning/units.h), and publishes them.
+  // Brings all numbers to units of the rows (runtime/learning/units.h), and publishes the snapshot.
   void end(Posterior& posterior, Estimator& estimator, Model& model) noexcept;
-  // Publishes the newest snapshot's numbers again, as those of a learner that is warming up.
+  // Publishes the newest snapshot's numbers again, with the status of a learner that is warming up.
   void withdraw() noexcept;
 
-  // Shows the newest snapshot, which a visitor that restores publishes anew, and its age: clocks
-  // start anywhere. Copies O(draws x D + D^2) numbers.
+  // Shows the newest snapshot and its age, as clocks start anywhere; a visitor that restores
+  // publishes it anew. O(draws x D + D^2).
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
@@ -62,11 +64,12 @@ class Publisher {
   double* direction_;  // dimension: scratch
 };
 
-// Effective draws, R-hat and autocorrelation time of the worst parameter go into the provenance.
+// Puts effective draws, R-hat and autocorrelation time of the worst parameter into the provenance.
 void describe_worst(Posterior& posterior) noexcept;
 
-// With several modes there is no mode to name, and the curvature at one of them is no summary: the
-// spread is that of the draws.
+// For networks: with several modes there is no mode to name, and the curvature at one is no
+// summary, so sd is that of the draws; mode, sd_robust, ou_ratio and misspecification_index become
+// NaN.
 void describe_by_draws(Posterior& posterior) noexcept;
 
 }  // namespace windhover

@@ -11,11 +11,12 @@ namespace windhover {
 
 // R: minibatch rows that one chain has drawn for each new row, over the newest quarter to half of a
 // window of new rows. Draws that are made after a burst count for its rows, and so do those that
-// are due but no minibatch yet: a learner that has nothing left to do has reached its target.
-// Invariant: what is before the mark is of the quarter before it, and nothing older counts.
+// are due but fewer than a minibatch: a learner that has nothing left to do has reached its target.
+// Invariant: what counts is of the stretch since the mark and the one before it, which had at least
+// a quarter of a window of new rows, or began at begin(). One thread.
 class ReplayRatio {
  public:
-  // Counting begins: `rows` rows up to `head`, of which `drawn` have been drawn.
+  // Counting begins at `head`, as though `rows` new rows had come and a chain had drawn `drawn`.
   void begin(std::uint64_t head, double rows, double drawn) noexcept {
     mark_ = head;
     fresh_before_ = rows;
@@ -24,8 +25,8 @@ class ReplayRatio {
   }
   // One chain drew so many rows.
   void drew(double rows) noexcept { drawn_ += rows; }
-  // The stream is at `head`, the window holds so many rows, and `due` rows are still to be drawn,
-  // less than a minibatch.
+  // Works out value(). The stream is at `head`, the window holds `rows` rows, and each chain has
+  // `due` rows still to draw, fewer than a minibatch.
   void update(std::uint64_t head, std::uint64_t rows, double due) noexcept {
     double fresh = static_cast<double>(head - mark_);
     double drawn = drawn_ + due - due_at_mark_;

@@ -11,7 +11,8 @@ namespace windhover {
 namespace {
 
 constexpr double kNotCompared = std::numeric_limits<double>::quiet_NaN();
-// The most ChainSurvey::unsettled: centres of coefficients are then about a third of an sd off.
+// A ChainSurvey::unsettled above this leaves the law unknown: at it, centres of coefficients are
+// about a third of an sd off.
 constexpr double kMostUnsettled = 0.1;
 // Draws are in single precision: a y that is this far from 0, in its own sd, leaves them no digits.
 constexpr double kMostShift = 1e6;
@@ -26,7 +27,7 @@ LearnerView RowBlockLearner::view() const noexcept {
   return view;
 }
 
-// The slot that is filled next, with the draws that are served.
+// Begins a snapshot with the draws that are served.
 Posterior& RowBlockLearner::begin_publish() noexcept {
   Posterior& posterior = snapshots_.begin_publish();
   posterior.shared = groups_.served();
@@ -62,8 +63,7 @@ void RowBlockLearner::describe(Posterior& posterior) const noexcept {
   p.n_eff = cursor_.rows() + static_cast<std::uint64_t>(sampler_.prior().past().worth());
   p.steps = counters_.get(RuntimeCounter::kSteps);
   p.draws = config_.retained_draws;
-  // The chains are worth at least as many independent draws; the draws of one chain are hardly
-  // independent.
+  // One independent draw a chain is certain; the draws of one chain are hardly independent.
   const bool sampling = phase_ == Phase::kSampling && !groups_.behind();
   p.ess_bulk = p.ess_tail = sampling ? config_.sampler.chains : 0;
   p.r_hat = p.r_hat_chance = p.autocorrelation_time = kNotCompared;

@@ -12,26 +12,27 @@ namespace windhover {
 
 namespace {
 
-// A spare move stands for at most so many. Where rows have weights, or y is a number, it stands for
-// as many as rows count as, and for the most while chains have still to contract, which they do the
-// slower the more rows count as.
+// A spare move stands for at most so many moves. Where rows are drawn by weight it stands for as
+// many as a row weighs on average, and for the most while the chains are wider than kContracted:
+// they contract the slower the more rows weigh.
 constexpr double kMostSpare = 16;
-// For other rows spare moves make up to so many passes: where rows have a hundred columns that
-// depend on one another predictions get better for as long (samplers/row_blocks/tried.md).
+// For other rows spare moves make up to so many passes, as far as kMostSpare allows: where rows
+// have a hundred columns that depend on one another predictions get better for as long
+// (samplers/row_blocks/tried.md).
 constexpr double kMostPasses = 192;
 constexpr double kContracted = 1.1;
 // How often draws are retained while each chain draws as many rows as there are: close together
 // while rows come and the posterior changes, otherwise far enough apart to differ.
 constexpr std::uint64_t kDrawsAPass = 16;
-// Columns that are looked at for each that a move of a chain has touched.
+// Retaining looks at no more than so many columns for each column that a move has touched.
 constexpr double kColumnsATouch = 4;
-// The pass of the bound takes a row for so many moves of each chain, or for each while no rows
-// come; while there are few rows, and each doubles what is known, it takes all of them so many
-// times.
+// The bound on the steps follows one row for so many moves of each chain, or for every move while
+// only spare ones are made. Up to kFewRows, whenever the rows have doubled, it follows all of them
+// kPassesOfFewRows times.
 constexpr std::uint32_t kMovesABoundRow = 4;
 constexpr std::uint64_t kFewRows = 1024;
 constexpr int kPassesOfFewRows = 3;
-// How far ahead what belongs to the columns of rows that come and go is fetched.
+// So many rows ahead, the data of columns are fetched for rows that come and go.
 constexpr std::uint64_t kColumnsAhead = 2;
 
 bool power_of_two(std::uint64_t n) noexcept { return (n & (n - 1)) == 0; }
@@ -107,8 +108,8 @@ void RowBlockLearner::enter_rows(std::uint64_t first) noexcept {
   });
 }
 
-// use(row) of the rows [first, end), whose columns are fetched before their turn. The rows lie one
-// after the other, and come by themselves.
+// Calls use(row) for the rows [first, end). Their columns are fetched before their turn; the rows
+// themselves lie one after the other and need no hint.
 template <class Use>
 void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use& use) noexcept {
   for (std::uint64_t row = first; row < end; ++row) {
@@ -118,8 +119,7 @@ void RowBlockLearner::for_rows(std::uint64_t first, std::uint64_t end, const Use
   sampler_.ahead().forget();
 }
 
-// How many moves a spare one stands for: by the rows that are there now, whatever those that have
-// gone weighed.
+// How many moves a spare one stands for, by the rows that are in the window now.
 double RowBlockLearner::spare_moves() const noexcept {
   if (!sampler_.weighs_rows()) {
     return std::clamp(kMostPasses / (MoveCredit::kSpare * config_.draws_per_observation), 1.0,
@@ -138,8 +138,8 @@ void RowBlockLearner::spend(std::uint32_t moves) noexcept {
                        std::min(credit_.owed(), double{kMovesARound}));
 }
 
-// One round: rows have come in, every chain moves on some of the window's, and now and then where
-// they stand is retained. false: there is nothing to do.
+// One round: rows have come in, every chain moves on some of the window's rows, and now and then
+// where they stand is retained. false: there is nothing to do.
 bool RowBlockLearner::do_round() noexcept {
   credit_.stretch_spare(spare_moves());
   const bool moving = cursor_.rows() > 0 && units_.known();
@@ -147,7 +147,7 @@ bool RowBlockLearner::do_round() noexcept {
   const std::uint32_t moves = moving ? credit_.due(kMovesARound, fresh) : 0;
   const bool idle = moves == 0 && !fresh;
   if (idle && groups_.unretained() == 0 && !groups_.rows_came(cursor_.head())) {
-    // Draws that could not be shown are, once readers have released theirs.
+    // Draws that readers were in the way of are served once these have released theirs.
     return groups_.behind() && catch_up();
   }
   if (moves > 0) {
@@ -161,8 +161,8 @@ bool RowBlockLearner::do_round() noexcept {
   return true;
 }
 
-// All chains move on the same rows: what of a column belongs to all of them is fetched and worked
-// out once. Their noise sums to 0 (samplers/row_blocks/cost.md).
+// All chains move on the same rows, so that what they share of a column is fetched and worked out
+// once. Their noise sums to 0 (samplers/row_blocks/cost.md).
 void RowBlockLearner::move_chains(std::uint32_t moves) noexcept {
   const auto slots = std::span(slots_).first(moves);
   draw_slots(slots);
@@ -199,7 +199,8 @@ void RowBlockLearner::follow_bound(std::uint64_t rows) noexcept {
   }
 }
 
-// Retaining looks at every column that has had a row, which costs less than a move that touches it.
+// Retaining looks at every column that has had a row; looking costs less than a move that touches
+// it.
 std::uint64_t RowBlockLearner::moves_between_draws() const noexcept {
   const auto met = static_cast<double>(sampler_.positions().met().size());
   const double columns = met / (kColumnsATouch * sampler_.rows().mean_nonzeros());
@@ -214,10 +215,11 @@ void RowBlockLearner::retain() noexcept {
   groups_.retain(cursor_.head(), moves_between_draws(), phase_ == Phase::kSampling);
   if (groups_.full() && spread() < Consistency::kTolerance) phase_ = Phase::kSampling;
   groups_.show();
-  publish();  // what is served, or that it is of before
+  publish();  // also where the draws could not be shown: the status says so
 }
 
-// The draws that were retained last are served; false: readers are still in the way.
+// Serves where the chains stand, which no move has changed since it was retained. false: readers
+// are still in the way.
 bool RowBlockLearner::catch_up() noexcept {
   float* room = groups_.room(snapshots_);
   if (room == nullptr) return false;
@@ -227,8 +229,8 @@ bool RowBlockLearner::catch_up() noexcept {
   return true;
 }
 
-// The observed variance of the chains over the predicted one: around their centre, plus that of the
-// centre around the posterior's.
+// The observed variance of the chains over the predicted one: around their centre, plus an estimate
+// of the centre's distance from the posterior's.
 double RowBlockLearner::spread() const noexcept {
   return sampler_.spread_ratio() + sampler_.survey().lag;
 }

@@ -22,19 +22,20 @@
 
 namespace windhover {
 
-// Structure::kDiagonal. The chains move on one row at a time, drawn from the window with
-// replacement (samplers/row_blocks/row_block_langevin.h). Answers come from where the chains stand
-// and where they stood lately: while rows come, in the last two passes, at R = 4 half a window of
-// rows. Provenance::sequence is that of the newest. There is no cold start but for the location and
-// scale of y, where it has some, which the first 100 rows say: chains begin as draws from the
-// prior. Where later rows contradict that by far, they begin again. With kAdaptive the prior is
-// what rows before the window's have made of it (samplers/row_blocks/condensed_past.h).
+// For Structure::kDiagonal. The chains move on one row at a time, all on the same, drawn from the
+// window with replacement (samplers/row_blocks/row_block_langevin.h). Answers come from where the
+// chains stand and where they stood lately, retained up to 16 times a pass over the window's rows
+// while rows come, otherwise once at most. Provenance::sequence is the head at the newest of these.
+// There is no cold start but for location and scale of y, where it has some: the first 100 rows, or
+// the first quarter of a smaller window, say them. Chains begin as draws from the prior, and again
+// where later rows contradict these units by far. With kAdaptive the prior is what rows before the
+// window's have made of it (samplers/row_blocks/condensed_past.h).
 //
 // Nothing here looks for drift, dependent rows, misfit or a prior that the rows contradict: what
-// answers say of these is NaN. Their scores tell (EngineConfig::score_predictions).
+// answers say of these is NaN. Scored predictions tell (EngineConfig::score_predictions).
 //
-// Invariant: the sampler holds the rows of the window, those in [first(), head()), once the units
-// of y are known, and the newest snapshot has the draws that were retained last. One thread.
+// Invariant: once the units of y are known the sampler holds the rows of the window, those from
+// first() to head() of the cursor, and no others. One thread.
 class RowBlockLearner final : public Learner {
  public:
   // All arguments outlive the learner.
@@ -44,14 +45,14 @@ class RowBlockLearner final : public Learner {
   void reset() noexcept override;
 
   void visit_state(StateVisitor& visitor) noexcept override;
-  // Iterates are not kept as vectors: nobody is told of them.
+  // There is no trace: iterates are not kept as vectors.
   void set_trace(TraceFunction, void*) noexcept override {}
 
   LearnerView view() const noexcept override;
   std::uint64_t head() const noexcept override { return cursor_.head(); }
 
  private:
-  // How many moves each chain makes in a round, and how many rows a round takes in: few enough to
+  // The most moves of each chain in a round, and the most rows that a round takes in: few enough to
   // answer a stop, and new rows, in time.
   static constexpr std::uint32_t kMovesARound = 64;
 
@@ -93,7 +94,7 @@ class RowBlockLearner final : public Learner {
 
   Phase phase_ = Phase::kWarmingUp;
   double drawn_ = 0;             // moves of each chain so far
-  std::uint64_t bound_row_ = 0;  // the next one of the bound's pass
+  std::uint64_t bound_row_ = 0;  // the next row of the bound's pass
   std::uint64_t snapshot_id_ = 0;
   std::int64_t published_ns_ = 0;
   std::array<std::uint32_t, kMovesARound> slots_{};  // scratch

@@ -7,17 +7,18 @@ namespace windhover {
 
 namespace {
 
-// How far one row may move the mode: the squared distance, in posterior sd, for each parameter. In
-// a linear model of n rows it is reached at a residual of sqrt(10 n) sd.
+// How far one row may move the mode: the squared distance, in posterior sd, a parameter. In a
+// linear model of n rows a residual of sqrt(10 n) sd reaches it.
 constexpr double kMoved = 10;
 // The squared distance of y, in predictive sd, below which no row is impossible.
 constexpr double kImpossible = 100;
 // The information of one row over that of all before it, in its own direction: leverage 0.99. Real
-// rows reach 7 (Wine). A mean, or odds, that is in doubt by a factor of exp(10) has the same bound.
-// Where the rows before have said little any row may say as much.
+// rows reach 7 (Wine). It also bounds the variance of a log mean or of log-odds, an sd of 10.
+// Neither counts where the rows before have said little, and more than kKnown is left of the
+// prior's variance.
 constexpr double kInformation = 100;
-constexpr double kKnown = 0.01;  // variance left of the prior's
-// Squared distance in predictive scales, for Student's t: beyond it is one row in 60,000 at 4
+constexpr double kKnown = 0.01;
+// Squared distance in predictive scales, for Student's t: beyond it is one row in 136,000 at 4
 // degrees of freedom. Such a row weighs next to nothing; many of them say that the scale is wrong.
 constexpr double kSurprise = 900;
 

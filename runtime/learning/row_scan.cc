@@ -10,7 +10,8 @@ namespace {
 constexpr std::uint64_t kScanRows = 65'536;
 constexpr std::uint64_t kTargetRows = 1024;
 
-// The column of value(row) over the window's rows, some `most` of them, each by its weight.
+// The column of value(row) over up to twice `most` rows of the window, evenly spaced, each by its
+// weight.
 template <class Value>
 Column scan_column(const WindowCursor& cursor, std::uint64_t most, Value&& value) noexcept {
   const std::uint64_t stride = std::max<std::uint64_t>(1, cursor.rows() / most);
@@ -143,7 +144,8 @@ void RowScan::scan_targets(const WindowCursor& cursor, Model& model,
   const double equal = scale_of_equal_targets(model.response(), targets.mean());
   const double variance = targets.variance();
   const double squared = squared_scale(model);
-  // A sensor that is stuck, even at 0, says nothing of how far its rows scatter.
+  // A stuck sensor, even at 0, says nothing of how far its rows scatter, so its variance is taken
+  // for one unit squared at least.
   estimator.set_target_variance((variance > 0 ? variance : std::max(equal * equal, squared)) /
                                 squared);
   if (!target_units_known_ && targets.varies()) target_units_due_ = true;

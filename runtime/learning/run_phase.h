@@ -9,8 +9,7 @@
 
 namespace windhover {
 
-// Invariant: phases follow one another as Learner says, and passes() are those since chains began.
-// One thread.
+// Invariant: phases follow one another as Learner says. One thread.
 class RunPhase {
  public:
   using Phase = Learner::Phase;
@@ -18,6 +17,8 @@ class RunPhase {
   Phase now() const noexcept { return phase_; }
   bool sampling() const noexcept { return phase_ == Phase::kSampling; }
   bool noise_known() const noexcept { return phase_ == Phase::kBurnIn || sampling(); }
+  // Complete passes over the window since chains began; a pass of the approach that has not
+  // measured C sets them to 0.
   std::uint64_t passes() const noexcept { return passes_; }
 
   // Chains begin.
@@ -26,15 +27,15 @@ class RunPhase {
     passes_ = 0;
   }
   void start_over() noexcept { phase_ = Phase::kWarmingUp; }
-  // A pass over the window ended, which has measured C or not. Returns whether it is the second one
-  // that has: the approach is over.
+  // A pass over the window ended, which has measured C or not. Returns whether the approach is
+  // over: the pass is the second one in a row that has measured C.
   bool end_pass(bool noise_known) noexcept {
     passes_ = noise_known || phase_ != Phase::kApproach ? passes_ + 1 : 0;
     const bool approached = phase_ == Phase::kApproach && passes_ >= 2;
     if (approached) phase_ = Phase::kBurnIn;
     return approached;
   }
-  // Begins the burn-in: chains take so many relaxations to forget the law that they came by.
+  // Begins the burn-in: chains are given so many relaxations to forget the law that they came by.
   void begin_burn_in(double relaxations) noexcept { burn_in_ = relaxations; }
   // Chains have moved for so long. Returns whether the burn-in is over. REQUIRES: it was not yet.
   bool burn(double relaxations) noexcept {

@@ -39,9 +39,8 @@ double RunningEstimates::usual_way(double rows) const noexcept {
          (std::max(estimator_.laplace().n(), 1.0) * sums.weight_ratio());
 }
 
-// g^T P g of the rows' gradient g is the squared way that they alone would move the mode, in
-// posterior sd. For rows of the model it is usual_way() on average, and the bound is far above
-// that.
+// g^T P g, g the rows' gradient, is the squared distance by which they alone would move the mode,
+// in posterior sd. For rows of the model it is usual_way() on average, far below the bound.
 bool RunningEstimates::strained(double rows) const noexcept {
   constexpr double kTimes = 8;
   const AnchorSums& with = estimator_.done();
@@ -64,8 +63,8 @@ bool RunningEstimates::strained(double rows) const noexcept {
   return !(pull <= (1 + kTimes * usual) * divisor * divisor) || outgrown();
 }
 
-// Tr(A^-1 data curvature), A of the last refresh: a direction in which the rows since then overstep
-// A by a factor of e adds about e to it.
+// Tr(A^-1 data curvature), A of the last refresh: a direction in which the curvature has grown by a
+// factor 1 + e since then adds about e to it.
 double RunningEstimates::leverage() const noexcept {
   const AnchorSums& rows = estimator_.done();
   const LaplaceApproximation& laplace = estimator_.laplace();

@@ -7,32 +7,33 @@
 
 namespace windhover {
 
-// Estimates from sums that go on without a pass: Estimator::done() holds all rows. Invariant: the
-// leverage is that of the rows the estimates were last refreshed from. One thread.
+// Estimates from sums that go on without passes: Estimator::done() holds all rows. Invariant: the
+// leverage is that of the rows of the newest refresh that succeeded. One thread.
 class RunningEstimates {
  public:
   explicit RunningEstimates(Estimator& estimator) noexcept : estimator_(estimator) {}
 
-  // What has been summed counts for `keep` of what it did.
+  // All that has been summed fades by this factor.
   void fade(double keep) noexcept {
     estimator_.sums().done().fade(keep);
     estimator_.noise().measured().fade(keep);
   }
-  // Estimator::refresh() with C as it has been summed; the anchor follows the mode.
+  // Makes Estimator::refresh() with C as it has been summed, and moves the anchor to the mode.
   Status refresh(double n, double target_variance) noexcept;
   // Whether the `rows` just added pull the mode further, or curve more, than their parabolas at the
-  // old mode can be trusted with. REQUIRES: the loss is not quadratic, and Estimator::keep_sums()
-  // came before. Complexity O(D^2).
+  // old mode can be trusted with. REQUIRES: the loss is not quadratic, and PassSums::keep() was
+  // called before the rows were added. O(D^2).
   bool strained(double rows) const noexcept;
-  // Sums these rows again at the mode that they lead to, and refreshes.
+  // Sums these rows again at the mode that they lead to, and refreshes; see
+  // Estimator::refresh_at_mode().
   Status refresh_at_mode(Model& model, const RowBatch& rows, double n,
                          double target_variance) noexcept;
   // Whether the rows since the refresh have so much curvature in some direction that a step with
   // the A of that refresh would overshoot there. Complexity O(D^2).
   bool outgrown() const noexcept { return leverage() > leverage_ + 0.5; }
 
-  // Whether so many rows, each counting as dozens, move the mode so far that a step with the A of
-  // the last refresh, which is off by a few parts in a hundred, would leave the chains behind.
+  // For rows with weights: whether so many rows move the mode so far that a step with the A of the
+  // last refresh, which is a few per cent off, would leave the chains behind.
   bool heavy(double rows) const noexcept { return usual_way(rows) > kLongWay; }
 
   void visit_state(StateVisitor& visitor) noexcept {

@@ -13,8 +13,8 @@ namespace {
 constexpr double kColdStartPasses = 10;
 constexpr double kForgettingTime = 2;  // relaxations
 
-// Whether scores and C of the pass that ended are those of the posterior it led to: an outlier that
-// has left takes the noise variance with it, and the width of the chains.
+// Whether the pass that ended led to a posterior other than the one its scores and C were measured
+// under: an outlier that leaves takes the noise variance with it, and the width of the chains.
 bool posterior_moved(const Estimator& estimator) noexcept {
   constexpr double kDispersionMoved = 0.1;
   return estimator.laplace().loss().is_summary() &&
@@ -34,8 +34,8 @@ SamplingRun::SamplingRun(Arena& arena, const EngineConfig& config, const WindowC
       ensemble_(ensemble),
       record_(arena, config, config.sampler.chains),
       budget_(config, config.sampler.chains),
-      // These moves are made by the law of before. Nothing is compared or retained; a chain that
-      // diverges is found to have done so in the next round.
+      // These moves are made by the old law. Nothing is compared or retained; a chain that is lost
+      // by them is found in the next round.
       background_moves_(
           [](void* self) noexcept {
             auto& run = *static_cast<SamplingRun*>(self);
@@ -63,7 +63,7 @@ void SamplingRun::before_rows(std::uint64_t fresh) noexcept {
 
 void SamplingRun::after_rows(double fresh) noexcept { budget_.grant(fresh, cursor_.worth()); }
 
-// Does what the chains share, in their order.
+// Does what concerns all chains, in a fixed order, on one thread.
 bool SamplingRun::end_move() noexcept {
   recover(ChainMover::Lost::kMoveFailed);
   count_moves(0, ensemble_.chains().size());
@@ -78,7 +78,7 @@ bool SamplingRun::end_move() noexcept {
   return false;
 }
 
-// Counts one move of each of the chains [first, last). Pending draws cost no credit.
+// Counts one move of each of the chains [first, last). Pending draws may be made without credit.
 void SamplingRun::count_moves(std::size_t first, std::size_t last) noexcept {
   ChainMover& mover = ensemble_.mover();
   mover.count_moves(ensemble_.chains(), first, last, sampling());
@@ -88,8 +88,8 @@ void SamplingRun::count_moves(std::size_t first, std::size_t last) noexcept {
   replay_ratio_.drew(rows);
 }
 
-// Records diagnostics at eight times the rate at which a chain forgets, and retains draws at that
-// rate.
+// Records diagnostics eight times a relaxation, and retains each chain once a relaxation, one after
+// the other.
 bool SamplingRun::record_draws() noexcept {
   ChainSet& chains = ensemble_.chains();
   const ChainMover& mover = ensemble_.mover();
@@ -120,9 +120,9 @@ bool SamplingRun::record_draws() noexcept {
   return retained;
 }
 
-// Where draws do not spread as they should, later ones are compared anew, as the cause may be over,
-// or a C that is an average over passes of other rows, which the next pass measures: four times,
-// and again when a sixteenth of the window is new.
+// Where draws do not spread as they should, new ones are asked for and compared, as the cause may
+// be over, or be a C averaged over passes of other rows, which the next pass measures anew. This is
+// done four times, and again each time a sixteenth of the window is new.
 void SamplingRun::compare() noexcept {
   constexpr int kMostTimes = 4;
   constexpr double kNews = 1.0 / 16;
@@ -170,8 +170,9 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
     law_moved_ = law_moved_ || (ensemble_.mover().forgets_slowly() && !rests());
   }
   if (!sampling()) return;
-  // Draws are asked for again where the posterior was another one, where chains were wider by a law
-  // that knew less noise and now forget slowly, or where steps were too short for its width.
+  // Draws are asked for again where the posterior was another one (`other`, `resized`), where a law
+  // that knew less noise left the chains too wide and they now forget slowly (`slower`), or where
+  // steps had been shortened and are whole again.
   constexpr double kSlower = 2;
   constexpr double kOther = 1;
   const ChainMover& mover = ensemble_.mover();
@@ -182,7 +183,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
     if (ensemble_.restart_far()) law_moved_ = true;
     ask_for_draws(kForgettingTime);
   }
-  // Draws that have not been compared yet will be; who began anew each time would never come to it.
+  // Draws that have not been compared yet are not begun anew, or none ever would be.
   const Ensemble::Misplaced misplaced = ensemble_.take_misplaced();
   if (misplaced == Ensemble::Misplaced::kChains) ensemble_.restart_far();
   if (misplaced != Ensemble::Misplaced::kNone && record_.is_compared()) {
@@ -196,7 +197,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   if (anew) ensemble_.start_anew();
   if (slower || other || resized || (end.damped && !mover.damping().active())) {
     const bool asked = ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
-    // Draws of the chains that are gone say nothing of the new ones, which move until compared.
+    // Draws of the replaced chains say nothing of the new ones, which move until they are compared.
     if (anew && !asked) record_.forget_ratio();
   }
 }
@@ -219,7 +220,7 @@ void SamplingRun::start_over() noexcept {
   ensemble_.mover().damping().forget();
 }
 
-// The chains came here by the law for C = A: where C is larger they are too wide, and forget
+// The chains have moved by the law for C = A: where C is larger they are too wide, and forget
 // slowly.
 void SamplingRun::begin_burn_in() noexcept {
   const ChainMover& mover = ensemble_.mover();
@@ -230,8 +231,8 @@ void SamplingRun::begin_burn_in() noexcept {
   phase_.begin_burn_in(2);
   const double rows = cursor_.worth();
   law_moved_ = mover.forgets_slowly();
-  // The window may have grown a lot since the chains began: this is enough for the burn-in and for
-  // draws.
+  // This is enough for the burn-in and for draws, also where the window has grown a lot since the
+  // chains began.
   budget_.grant_at_least(6 * rows);
 }
 
@@ -241,7 +242,8 @@ bool SamplingRun::recover(ChainMover::Lost which) noexcept {
   return true;
 }
 
-// The draws to serve and to judge are those from now on, when chains have forgotten where they are.
+// The draws to serve and to judge are those made from now on, once chains have forgotten where they
+// are.
 void SamplingRun::ask_for_draws(double forgetting) noexcept {
   budget_.ask(record_.relaxations(), forgetting);
   record_.restart_spread(forgetting);

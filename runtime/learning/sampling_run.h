@@ -15,16 +15,15 @@
 
 namespace windhover {
 
-// Invariant: the record stands for the moves since sampling began, and every move that is counted
-// here is counted in the budget and in the replay ratio. It drives the ensemble and reads the
-// estimates. One thread.
+// Drives the ensemble and reads the estimates. Invariant: every move of a chain is counted in the
+// budget and in the replay ratio. One thread.
 class SamplingRun {
  public:
   using Phase = Learner::Phase;
   // What a pass over the window ended with, before the refresh that follows it.
   struct PassEnd {
     bool noise_known = false;  // the pass has measured C
-    bool approached = false;   // for the second time since the chains began
+    bool approached = false;   // with it the approach is over, see RunPhase::end_pass()
     bool damped = false;       // the chains' steps were shortened until now
     double relaxation = 0;     // of the law until now
   };
@@ -37,29 +36,32 @@ class SamplingRun {
   const RunPhase& phases() const noexcept { return phase_; }
   Phase phase() const noexcept { return phase_.now(); }
   bool sampling() const noexcept { return phase_.sampling(); }
-  // Whether all draws that rows grant have been made, and none are pending.
+  // Whether the chains do not move: what rows grant has been drawn, no draws are pending, and those
+  // that there are have been judged, or are not waited for any longer.
   bool rests() const noexcept;
-  // Whether much of what the last pass summed was under another law.
+  // Whether another pass is needed, because the last one's C or scores are those of another
+  // posterior, or of chains by another law.
   bool law_moved() const noexcept { return law_moved_; }
 
-  // Rows are about to be taken over by the cursor, and have been.
+  // Call these before and after the cursor takes rows over.
   void before_rows(std::uint64_t fresh) noexcept;
   void after_rows(double fresh) noexcept;
 
   // All chains moved once. Returns whether there are new draws to serve.
   bool end_move() noexcept;
 
-  // Moves of single chains between the pieces of a long computation; null where chains rest, and
-  // where none may move meanwhile: sums that go on with every move would change under them.
+  // Moves single chains between the pieces of a long computation. Null unless chains are sampling
+  // and do not rest, and where moves themselves add to C, which the computation may read.
   Interlude* background_moves() noexcept;
 
   PassEnd end_pass(bool noise_known) noexcept;
-  // Call it after the refresh that ends a pass. `refreshed`: there are new estimates; `outrun`:
-  // more rows came than the sums could follow.
+  // Call it after the refresh that ends a pass. `refreshed`: there are new estimates; `outrun`: see
+  // PassResult.
   void follow_pass(const PassEnd& end, bool refreshed, bool outrun) noexcept;
 
-  // The window has been given another size: C, P and what the draws are compared with are those of
-  // other rows, until one pass has found these and a second one has measured with them.
+  // The posterior stands on other rows from here on (another memory was chosen). C, P and what the
+  // draws are compared with are those of the rows before, until one pass has found the new P and a
+  // second one has measured C with it.
   void take_other_rows() noexcept {
     law_moved_ = true;
     passes_to_make_ = 2;
@@ -72,7 +74,7 @@ class SamplingRun {
   // The cold start begins anew.
   void start_over() noexcept;
 
-  // What the chains say of their own draws. O(chains x D).
+  // Fills in what the chains say of their own draws. O(chains x D).
   void describe(Posterior& posterior, Evidence& evidence) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -100,9 +102,9 @@ class SamplingRun {
   bool law_moved_ = false;
   struct {
     std::uint64_t head = 0;
-    int times = 0;  // since, that the spread was found to be off
+    int times = 0;  // that the spread was found to be off since then
   } judged_;
-  int passes_to_make_ = 0;    // over rows that the window was given
+  int passes_to_make_ = 0;    // see take_other_rows()
   bool law_refused_ = false;  // the sampler has never had a law
 };
 

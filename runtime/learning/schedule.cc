@@ -18,9 +18,9 @@ std::uint64_t Schedule::rows_of_a_tenth_move() const noexcept {
   return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(examples / 16), 8, kMostRowsAMove);
 }
 
-// While chains move, a frame of many rows is taken in by as many a round as the sums can follow. A
-// stream that has more waiting than a few frames outruns them, until the next pass ends: then it is
-// better to draw from the newest rows.
+// While chains move, a large frame is taken in over several rounds, by as many rows as the sums can
+// follow. Where more rows wait than a few frames, all are taken at once, until the next pass ends:
+// then it is better to draw from the newest rows than to keep the sums exact.
 std::uint64_t Schedule::next_head() noexcept {
   const std::uint64_t head = cursor_.published();
   if (!run_.sampling() || run_.rests()) return head;
@@ -47,7 +47,7 @@ bool Schedule::pass_due() const noexcept {
   return fresh >= std::max(1.0, 0.01 * cursor_.worth());
 }
 
-// Passes over rows that stay the same tell ever less: only C at other places of the same chains.
+// Passes over rows that stay the same tell ever less: they only measure C where chains stand now.
 std::uint64_t Schedule::sweep_interval(bool resting) const noexcept {
   constexpr std::uint64_t kMost = 4;
   constexpr double kPriorRests = 1e-6;
@@ -56,9 +56,10 @@ std::uint64_t Schedule::sweep_interval(bool resting) const noexcept {
   return std::min(1 + sums_.quiet_passes(), kMost);
 }
 
-// While chains move, a pass costs about a third of what they do (the statistics of a row cost as
-// much as 16 + D / 3 rows of a minibatch), or what it takes to gain on a stream that lets it (up to
-// some four times what they do), less and less on a faster one; while they rest it goes ahead.
+// While chains move, a pass takes about a third of their time: the statistics of a row cost as much
+// as 16 + D / 3 rows of a minibatch. Where a stream lets the pass gain on it, it takes what that
+// needs, up to some four times the chains' time, and less again on a faster stream. While chains
+// rest it takes all.
 std::uint64_t Schedule::sweep_rows(bool resting) const noexcept {
   if (resting) return kWarmUpRows;
   const double size = ensemble_.mover().minibatch_size();
@@ -71,12 +72,13 @@ std::uint64_t Schedule::sweep_rows(bool resting) const noexcept {
   return std::max({share, gaining, std::uint64_t{16}});
 }
 
-// Rows that are in the sums come into the estimates when the chains rest, and before that where a
-// refresh costs little beside the moves since the last one: a stream that lets no chain rest would
-// have its answers, and what the draws are compared with, up to a pass old.
+// Rows in the sums come into the estimates when the chains rest, and before that where a refresh
+// costs little beside the moves since the last one. Otherwise, with a stream that lets no chain
+// rest, answers, and what the draws are compared with, would be up to a pass old.
 bool Schedule::refresh_due(bool resting) const noexcept {
-  // The work is counted in refreshes, of 4 D^3 products at most (1.5 D^3 were counted at D = 1000)
-  // and D^2 a retained draw; with few parameters a refresh takes about as long as a move.
+  // The moves must have taken kLeastWork times the products of a refresh: 4 D^3 at most (1.5 D^3
+  // were counted at D = 1000), and D^2 a retained draw. With few parameters a refresh takes about
+  // as long as a move, so there must be kFewestMoves, too.
   constexpr double kLeastWork = 10;
   constexpr double kFewestMoves = 8;
   if (!sums_.exact() || !sums_.filled()) return false;
@@ -94,9 +96,9 @@ bool Schedule::refresh_due(bool resting) const noexcept {
          ensemble_.moves() * moved >= kLeastWork * (4 * d + config_.retained_draws) * d * d;
 }
 
-// Newton's method comes to the mode of rows that stay in a few passes, or goes in circles around
-// it, as it can where classes are all but separable: then its steps are halved, and again after as
-// many passes. Steps that are safe never go in circles, but may be many.
+// While rows stay, Newton's method comes to their mode in a few passes, or goes in circles around
+// it, as it can where classes are all but separable. After kEnough passes its steps are halved, and
+// again after as many more.
 double Schedule::longest_in_circles() const noexcept {
   constexpr std::uint64_t kEnough = 12;
   constexpr std::uint64_t kMostHalvings = 10;

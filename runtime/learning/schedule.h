@@ -10,9 +10,9 @@
 
 namespace windhover {
 
-// Decides what sums over rows may cost beside the moves of the chains. `resting` says throughout
-// that the chains do not move this round. Invariant: what it remembers of the newest refresh, n and
-// the rows that had joined, is what that refresh was given. It changes only itself. One thread.
+// Decides what sums over rows may cost beside the moves of the chains. `resting`: the chains do not
+// move this round. Changes only itself. Invariant: what it remembers of the newest refresh, n and
+// the rows that had joined, is what that refresh was given. One thread.
 class Schedule {
  public:
   Schedule(const EngineConfig& config, const WindowCursor& cursor, const WindowSums& sums,
@@ -24,21 +24,23 @@ class Schedule {
         ensemble_(ensemble),
         run_(run) {}
 
-  // How many rows' statistics cost about a tenth of moving all chains once.
+  // How many rows may join the sums, or be taken out, beside one move of all chains: a sixteenth of
+  // the rows that these draw, at least 8 and at most 256.
   std::uint64_t rows_of_a_tenth_move() const noexcept;
   // The head to take over before the next round.
   std::uint64_t next_head() noexcept;
-  // How many of the newest rows may join the sums this round.
+  // The most rows that may join the sums this round.
   std::uint64_t rows_to_join(bool resting) const noexcept;
 
   // Whether the window is to be summed anew: much of it is new, or the sums, or the mode found with
   // them, are not those of its rows yet.
   bool pass_due() const noexcept;
-  // How many rounds lie between two pieces of the pass, and how many rows a piece has.
+  // A piece of the pass is summed every so many rounds, and has so many rows.
   std::uint64_t sweep_interval(bool resting) const noexcept;
   std::uint64_t sweep_rows(bool resting) const noexcept;
   void end_pass() noexcept { outpaced_ = false; }
 
+  // Whether the sums are to become estimates before the pass ends.
   bool refresh_due(bool resting) const noexcept;
   // Whether rows have joined the sums since the newest refresh.
   bool rows_joined() const noexcept { return sums_.tail_rows() != refreshed_tail_rows_; }
@@ -46,7 +48,8 @@ class Schedule {
     refreshed_n_ = sums_.worth();
     refreshed_tail_rows_ = sums_.tail_rows();
   }
-  // How long a Newton step may be where steps go in circles: squared, in posterior sd.
+  // The longest Newton step (squared, in posterior sd) where steps go in circles; elsewhere as good
+  // as infinite.
   double longest_in_circles() const noexcept;
   // The estimates are those that a cold start ended with.
   void end_cold_start() noexcept { refreshed_n_ = estimator_.laplace().n(); }

@@ -2,9 +2,9 @@
 
 namespace windhover {
 
-// Retains one more group where the newest is far enough from the one before, and otherwise replaces
-// the newest. But until as many as are served have been retained, each replaces one from before any
-// rows.
+// Adds a group where the newest is far enough from the one before, and otherwise replaces the
+// newest. But until as many groups have been retained as are served, each replaces one from before
+// any rows.
 void ServedGroups::retain(std::uint64_t head, std::uint64_t between, bool sampling) noexcept {
   const bool apart = 2 * newest_moves_ >= between;
   newest_moves_ = apart ? unretained_ : newest_moves_ + unretained_;

@@ -13,11 +13,11 @@
 
 namespace windhover {
 
-// Where the chains stand becomes a group of draws now and then; it takes the place of the oldest
-// that is served, or of the newest where that is too close to the one before.
+// Now and then where the chains stand becomes a group of draws. It takes the place of the oldest
+// group that is served, or of the newest where that is too close to the one before it.
 //
-// Invariant: served() are draws of rows below served_head(), and those that were retained last
-// unless readers were in the way, which behind() says. One thread.
+// Invariant: served() are draws of rows below served_head(), with the group that was retained last
+// unless behind(), as readers were in the way. One thread.
 class ServedGroups {
  public:
   // See DrawTable.
@@ -28,23 +28,24 @@ class ServedGroups {
   // Begins anew, as if no group had been retained yet.
   void start_over() noexcept { count_ = newest_moves_ = 0; }
 
-  // Each chain has made so many more moves; unretained() counts those since draws were retained.
+  // Each chain has made so many more moves.
   void count_moves(std::uint64_t moves) noexcept { unretained_ += moves; }
+  // Moves of each chain since a group was retained.
   std::uint64_t unretained() const noexcept { return unretained_; }
-  // Whether rows have come since then, now that there are those below `head`.
+  // Whether the head is another one than when a group was last retained.
   bool rows_came(std::uint64_t head) const noexcept { return retained_head_ != head; }
-  // Makes where the chains are now the newest group, drawn from the rows below `head`. `between`:
-  // how many moves there should be between two groups; `sampling`: as many groups as are served
-  // were drawn after the rows came.
+  // Retains where the chains are now as the newest group, drawn from the rows below `head`.
+  // `between`: how many moves there should be between two groups; `sampling`: as many groups as are
+  // served have been retained since start_over() or reset().
   void retain(std::uint64_t head, std::uint64_t between, bool sampling) noexcept;
   // Whether as many groups have been retained as are served.
   bool full() const noexcept { return count_ >= table_.count(); }
 
-  // Where the chains' values can be written, stride() numbers a column; they are to be there before
-  // show(). Null: readers hold all groups that could be written.
+  // Room for the chains' values, stride() numbers a column, to be written before show(). Null:
+  // readers hold all groups that could be written.
   float* room(Snapshots<Posterior>& snapshots) noexcept;
   std::size_t stride() const noexcept { return table_.stride(); }
-  // Serves what was retained last and written to the room. false: there was none.
+  // Serves the group that was retained last and written to the room. false: there was no room.
   bool show() noexcept;
   bool behind() const noexcept { return !shown_; }
   const SharedDraws& served() const noexcept { return table_.served(); }
@@ -63,8 +64,8 @@ class ServedGroups {
   DrawTable table_;
   std::uint64_t unretained_ = 0;
   std::uint64_t retained_head_ = 0;
-  std::uint64_t newest_moves_ = 0;  // between the newest and those before
-  std::uint64_t count_ = 0;         // since the beginning
+  std::uint64_t newest_moves_ = 0;  // between the newest group and the one before
+  std::uint64_t count_ = 0;         // groups retained since the beginning
   // Which group the last one retained replaces, once readers are not in the way.
   DrawTable::InPlaceOf leaves_ = DrawTable::InPlaceOf::kOldest;
   int room_ = -1;  // the group that is being written, if any

@@ -1,4 +1,4 @@
-// What is served of rows that are seen once, and what it is worth.
+// What a learner without a window publishes, and what that is worth.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-// Each chain is one draw, independent of the others; none while they are not sampling. Split R-hat
+// Each chain is one draw, independent of the others; there is none until they sample. Split R-hat
 // and autocorrelation compare a chain with its own past, which says nothing here.
 void summarize(Posterior& posterior, double draws) noexcept {
   const std::uint32_t dimension = posterior.dimension;
@@ -27,11 +27,11 @@ void summarize(Posterior& posterior, double draws) noexcept {
   }
 }
 
-// How many independent draws a comparison of so few stands for. An ensemble is one of independent
+// How many independent draws a comparison of the chains stands for. The chains are independent
 // draws at any time; over T relaxations their squares, which forget as exp(-t), are worth T^2 / (2
-// (T - 1 + exp(-T))) ensembles. With a few dozen draws the extreme directions lie beyond where
-// those of many do, (1 +- sqrt(D / draws))^2, by more than the tolerance once in 250 looks: with
-// one sd of theirs more, (1 +- (sqrt(D) + 1) / sqrt(draws))^2, less than once in 10,000.
+// (T - 1 + exp(-T))) such ensembles. With a few dozen draws the extreme directions lie beyond the
+// bounds that hold for many, (1 +- sqrt(D / draws))^2, by more than the tolerance once in 250
+// looks; beyond one sd more, (1 +- (sqrt(D) + 1) / sqrt(draws))^2, less than once in 10,000.
 double compared_draws(double draws, double relaxations, double dimension) noexcept {
   const double t = std::max(relaxations, 1e-3);
   const double ensembles = t * t / (2 * (t - 1 + std::exp(-t)));
@@ -41,8 +41,8 @@ double compared_draws(double draws, double relaxations, double dimension) noexce
 
 }  // namespace
 
-// Compares eight times in n rows, around the present centre: that of the last refresh is where the
-// chains were before the rows since then, which may all lead one way.
+// Compares around the present centre: the rows since the last refresh may all have led the chains
+// one way.
 void SinglePassLearner::compare_spread() noexcept {
   if (unrefreshed_rows_ > 0) refresh();
   recover_chains();

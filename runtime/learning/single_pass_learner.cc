@@ -49,8 +49,8 @@ void SinglePassLearner::reset() noexcept {
   }
 }
 
-// A minibatch at a time; during the cold start the rows that it waits for, one more each time it
-// has come to nothing, and none until the chains have begun.
+// A minibatch at a time. During the cold start the rows that it waits for, and one more each time a
+// run has ended without chains; in the approach none.
 std::uint64_t SinglePassLearner::rows_wanted() const noexcept {
   if (phase_ == Phase::kApproach) return 0;
   if (phase_ != Phase::kWarmingUp) return static_cast<std::uint64_t>(minibatch_size());
@@ -60,7 +60,7 @@ std::uint64_t SinglePassLearner::rows_wanted() const noexcept {
   return cold_start_.running() || cold_start_.due() ? 0 : 1;
 }
 
-// Takes as many rows as a round takes in: what is beyond them is predicted when its turn comes.
+// Takes as many rows as a round takes in; later ones are scored when their turn comes.
 std::uint64_t SinglePassLearner::next_head() noexcept {
   return std::min(cursor_.published(), cursor_.head() + rows_wanted());
 }
@@ -107,24 +107,24 @@ bool SinglePassLearner::cold_start_round() noexcept {
   return true;
 }
 
-// The rows of the cold start are still in memory: each chain is given its Newton step from their
-// mode under weights of its own. Chains start even where no mode was found: none of the rows that
-// come later would be taken before they have.
+// Chains begin at the mode of the rows in memory; seed_chains() then adds each chain's Newton step
+// under weights of its own. Chains start even where no mode was found, as no further rows are taken
+// before they have.
 void SinglePassLearner::start_chains(bool from_mode) noexcept {
   if (!from_mode) loss_.note(record_.relaxations());
   counters_.add(RuntimeCounter::kColdStarts);
   phase_ = Phase::kApproach;
   counters_.add(RuntimeCounter::kRowsSetAside, wait_.waited());
   scan_.freeze();
-  // Only the units are known of the rows to come.
+  // Of the rows to come only the units are known.
   estimator_.set_target_variance(1);
   const double rows = static_cast<double>(cursor_.rows());
   replay_ratio_.begin(cursor_.head(), rows, rows);
   mover_.refresh(minibatch_size(), false);
   mover_.start(rows, round_);
   seeded_ = cursor_.first();
-  // The sums of squared residuals were made far from the mode: what is left of them there may be
-  // next to nothing beside them.
+  // The squared residuals were summed far from the mode, where rounding may swallow what they are
+  // at the mode: rows are summed again there.
   if (model_->quadratic()) estimator_.begin_pass();
 }
 
@@ -178,7 +178,8 @@ void SinglePassLearner::take_up(const RowBatch& batch) noexcept {
   if (record_.advance(rows / mover_.weights().effective()).passed(8, 0)) compare_spread();
 }
 
-// Adds the rows. Returns whether they alone have made the posterior another.
+// Adds the rows to the sums. Returns whether they alone have made the posterior another, by a
+// refresh that has followed.
 bool SinglePassLearner::add_to_sums(const RowBatch& batch, double keep) noexcept {
   if (keep < 1) {
     running_.fade(keep);
@@ -222,8 +223,8 @@ bool SinglePassLearner::end_refresh(Status status) noexcept {
   return true;
 }
 
-// All rows in memory are rows that contradicted the posterior. Until there is a posterior of theirs
-// the earlier answers are served, as those of a learner that is warming up.
+// The newest rows contradict the posterior: a cold start finds that of the rows in memory. Until
+// then the earlier answers are served, as those of a learner that is warming up.
 void SinglePassLearner::start_over() noexcept {
   phase_ = Phase::kWarmingUp;
   wait_.begin(cursor_.head());

@@ -22,9 +22,8 @@
 
 namespace windhover {
 
-// Invariant: every row below the cursor is in the sums and has moved every chain, or has left its
-// mark on where the chains began, or has been set aside, since the last cold start. Each chain is
-// one draw. One thread.
+// Each chain is one draw. Invariant: while sampling, every row taken in since the cold start ended
+// has moved every chain, unless it was set aside. One thread.
 class SinglePassLearner final : public Learner {
  public:
   // All arguments outlive the learner, which uses the one model.
@@ -88,9 +87,9 @@ class SinglePassLearner final : public Learner {
   Publisher publisher_;
 
   Phase phase_ = Phase::kWarmingUp;
-  std::uint64_t seeded_ = 0;              // rows below, of the cold start, have moved the chains
+  std::uint64_t seeded_ = 0;              // approach: rows below it have moved the chains
   double unrefreshed_rows_ = 0;           // in the sums, not in the estimates
-  std::uint64_t refreshed_position_ = 0;  // rows below are in the estimates
+  std::uint64_t refreshed_position_ = 0;  // rows below it are in the estimates, or set aside
 };
 
 }  // namespace windhover

@@ -18,7 +18,8 @@ void SinglePassMover::refresh(double minibatch_size, bool noise_known) noexcept 
                estimator_.prior().values());
 }
 
-// The noise that is injected has the weights of the rows in its covariance.
+// v, or v r with random weights: injected noise has the weights of the rows in its covariance
+// already.
 double SinglePassMover::weight_variance() const noexcept {
   const double ratio = law_.weighs_rows() ? estimator_.done().weight_ratio() : 1.0;
   return weights_.weight_variance() * ratio;

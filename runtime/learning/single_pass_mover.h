@@ -14,8 +14,8 @@
 
 namespace windhover {
 
-// Invariant: every chain has moved on the rows that weights() counts, by the law of the last
-// refresh. Each `round` has random numbers of its own. One thread.
+// Each `round` has random numbers of its own. Invariant: the law is that of the last refresh(). One
+// thread.
 class SinglePassMover {
  public:
   SinglePassMover(Arena& arena, const EngineConfig& config, ChainSet& chains,
@@ -31,28 +31,28 @@ class SinglePassMover {
     law_.law(minibatch_size, preconditioner, injected);
   }
 
-  // Every chain begins at the mode of `rows` rows. Its Newton step from there follows by seed() on
+  // Every chain begins at the mode of `rows` rows. Its Newton step from there is made by seed() on
   // these rows, part by part, and seed_noise() at the end.
   void start(double rows, std::uint64_t round) noexcept;
   void seed(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
   void seed_noise(std::uint64_t round) noexcept;
 
   // Makes one move of every chain on fresh rows, which weights().add() has counted; `keep` is what
-  // it returned. Chains that diverged start again as fresh draws; returns whether there were any.
+  // it returned. Chains that are not finite start again as fresh draws; returns whether there were
+  // any.
   bool move(const RowBatch& rows, double keep, std::uint64_t round, LearnerWorker& worker) noexcept;
-  // Rows that have made the posterior another say much where next to nothing was known: a first row
-  // of a category, the end of a collinearity. A step with the A of before would overshoot there,
-  // and one with the new A under a weight of 0 would leave a chain as wide as the prior. The chains
-  // go to the points of the new posterior that answer to where they stood instead, for all that
-  // these rows say, and the weights then move them from there. Where the rows have refuted the
-  // posterior of before, nothing answers to where they stood: they are draws of the new one. `way`:
-  // Estimator::way_from_before(). Returns whether the rows refuted it.
+  // Chains follow rows that alone have made the posterior another, in place of move(): a first row
+  // of a category, the end of a collinearity. A step with the old A would overshoot there, and one
+  // with the new A under a weight of 0 would leave a chain as wide as the prior. So the chains are
+  // transported to the new posterior, and reweigh() then moves them. Where the rows refute the old
+  // posterior, nothing in it answers to the new one, and the chains become draws of the new one.
+  // `way`: Estimator::way_from_before(). Returns whether the rows refuted it.
   bool follow(const RowBatch& rows, double way, std::uint64_t round,
               LearnerWorker& worker) noexcept;
-  // The chains are around the mode of all rows, these among them: adds what the weights of these
+  // For chains around the mode of all rows, these among them: adds what the random weights of these
   // rows, or the noise in their place, would have done.
   void reweigh(const RowBatch& rows, std::uint64_t round, LearnerWorker& worker) noexcept;
-  // Chains that left for good start again as fresh draws. Returns whether there was one.
+  // Chains that have diverged start again as fresh draws. Returns whether there was one.
   bool recover(std::uint64_t round) noexcept;
 
   void visit_law(StateVisitor& visitor, double minibatch_size) noexcept;

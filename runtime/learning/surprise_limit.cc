@@ -12,8 +12,9 @@ namespace {
 
 constexpr double kMedianOfNormal = 0.6744897501960817;  // of |z|
 constexpr std::uint32_t kMeasuredAfter = SurpriseLimit::kRows / 10;
-// A y that is nearly always the same says little of its noise, so the unit has a lower bound. 15 %
-// of the rows, however far off, lie at 2.6 of the sd that they make: beyond 8 of these units.
+// A y that is nearly always the same says little of its noise, so the unit has a lower bound, in
+// predicted sd. 15 % of the rows that lie far off together make an sd of which they are 2.6 off,
+// which is beyond 8 of the least units.
 constexpr double kLeastUnit = 0.25;
 
 }  // namespace
@@ -23,8 +24,8 @@ SurpriseLimit::SurpriseLimit(const EngineConfig& config,
     : what_(config.surprising_rows),
       acts_(what_ == SurprisingRows::kDownWeight || what_ == SurprisingRows::kSetAside),
       limit_(what_ == SurprisingRows::kDownWeight ? kNear : kFar),
-      // The likelihood of counts says how wide they are: most are 0 where their mean is small, and
-      // none is far from it.
+      // The likelihood of counts says how wide they are. Where their mean is small most are 0, near
+      // it, and the median would say far less.
       least_unit_(is_number(find_model(config.model.name)->response) ? kLeastUnit : 1.0),
       counters_(counters) {}
 
@@ -54,7 +55,7 @@ void SurpriseLimit::for_distances(Model& model, const Estimator& estimator,
   }
 }
 
-// This is true of a NaN: a row so far out that its distance has overflowed.
+// Also true of NaN, the distance of a row so far out that it has overflowed.
 bool SurpriseLimit::is_beyond(double distance, double limit) const noexcept {
   return !(distance <= limit * limit * unit_ * unit_);
 }
@@ -80,7 +81,7 @@ void SurpriseLimit::measure_unit() noexcept {
   unmeasured_ = 0;
 }
 
-// What a row that came with `given` counts as.
+// The weight of a row that came with the weight `given`.
 double SurpriseLimit::weight_of(const RowDistance& distance, double given) const noexcept {
   if (!acts_ || !is_beyond(distance.predictive, limit_) || stands_aside()) return given;
   if (what_ == SurprisingRows::kSetAside) return 0;
@@ -119,8 +120,8 @@ void SurpriseLimit::judge(Model& model, const Estimator& estimator, WindowCursor
   judged_ = last;
 }
 
-// Finds the unit of the newest rows first, twice: which rows are beyond the limit depends on the
-// unit.
+// Measures the unit of the newest rows first, twice, as which rows are beyond the limit depends on
+// it.
 bool SurpriseLimit::judge_all(Model& model, const Estimator& estimator, WindowCursor& cursor,
                               std::span<std::uint32_t> indices) noexcept {
   const std::uint64_t head = cursor.head();

@@ -1,4 +1,4 @@
-// What becomes of rows of a window that nobody would have expected.
+// Surprising rows of a window: counted, down-weighted or set aside (runtime/learning/surprise.md).
 #ifndef WINDHOVER_RUNTIME_LEARNING_SURPRISE_LIMIT_H_
 #define WINDHOVER_RUNTIME_LEARNING_SURPRISE_LIMIT_H_
 
@@ -22,17 +22,17 @@ namespace windhover {
 // noise that has grown for all makes none of them surprising.
 //
 // Beyond kFar a row is surprising. One normal row in 10^11 is: 1.2e-15 lie beyond 8 sd, the rest is
-// the median's error of 8 %. What is done then is EngineConfig::surprising_rows. Down-weight begins
-// at kNear already, smoothly: w = 3^2 / z^2 takes the row for one whose noise is as much larger as
-// puts y 3 of its own sd off. One normal row in 300 is taken so, which lowers the noise variance by
-// 0.6 %; Huber's 1.345 / |z|, of every sixth row, would lower it by 15 %, and let 1 % of rows 100
-// sd off more than double it, for w z^2 has no bound there.
+// the median's error of 8 %. EngineConfig::surprising_rows says what is done. kDownWeight begins at
+// kNear already, smoothly: w = 3^2 / z^2 takes the row for one with so much more noise that y is 3
+// of its own sd off. One normal row in 300 is down-weighted, which lowers the noise variance by 0.6
+// %; Huber's 1.345 / |z|, of every sixth row, would lower it by 15 %, and let 1 % of rows 100 sd
+// off more than double it, for w z^2 has no bound there.
 //
-// Rows that are in the window when chains are about to start are judged then, all of them, by the
-// mode that a cold start has found, and another one finds it again without those that are limited.
-// A limit that more than kMostBeyond of the newest kRows rows are beyond stands aside, so that a
-// stream that has moved is learned from, after 30 rows; where one row in 20 is beyond it, as many
-// come together at one row in 10^7.
+// All rows that are in the window when chains are about to start are judged then, by the mode that
+// a cold start has found; another cold start finds it again by the new weights. Where more than
+// kMostBeyond of the newest kRows rows are beyond the limit it stands aside, so that a stream that
+// has moved is learned from, after 30 rows. If one row in 20 is beyond it, it stands aside at one
+// row in 10^7.
 //
 // Invariant: beyond_ of the newest count_ distances are beyond the limit, and all rows of the
 // window below judged_ have been judged.
@@ -50,19 +50,19 @@ class SurpriseLimit {
   SurpriseLimit(const EngineConfig& config, Counters<RuntimeCounter>& counters) noexcept;
   void reset() noexcept;
 
-  // Rows [first, last) of the window, in the order of the stream. `indices` has room for kAtATime
-  // numbers. Complexity O(rows x features), and O(D^2) for each row beyond the limit.
+  // Judges the rows [first, last), in the order of the stream. `indices` has room for kAtATime
+  // numbers. O(rows x features), and O(D^2) for each row beyond the limit.
   void judge(Model& model, const Estimator& estimator, WindowCursor& cursor, std::uint64_t first,
              std::uint64_t last, std::span<std::uint32_t> indices) noexcept;
-  // Judges all rows of the window, whatever was said of them before, as chains are about to start.
-  // true: some have another weight now, and the mode is to be found again. It does so kTimes at
-  // most, and then judges only rows that have not been judged.
+  // Judges all rows of the window anew, as chains are about to start. true: some have another
+  // weight now, and the mode is to be found again. After kTimes calls it judges only rows that have
+  // not been judged, and returns false.
   bool judge_all(Model& model, const Estimator& estimator, WindowCursor& cursor,
                  std::span<std::uint32_t> indices) noexcept;
-  // The posterior is looked for anew: all rows may be judged again, if others have come.
+  // A cold start begins anew: judge_all() may judge all rows again, if rows have come since.
   void start_over() noexcept;
 
-  // Whether no row is limited because too many would be.
+  // Whether no row is limited, because too many would be.
   bool stands_aside() const noexcept { return acts_ && beyond_ > kMostBeyond; }
 
   // Shows the weights of the rows in `cursor` too.
@@ -87,7 +87,7 @@ class SurpriseLimit {
   const double limit_;  // kNear or kFar
   const double least_unit_;
   Counters<RuntimeCounter>& counters_;
-  // A ring of the newest rows' distances in noise; those beyond the limit are stored below 0.
+  // A ring of the newest rows' distances by the noise alone; negative for those beyond the limit.
   std::array<double, kRows> newest_;
   std::uint32_t count_ = 0;
   std::uint32_t next_ = 0;

@@ -93,8 +93,8 @@ void to_units_of_target(const ParameterLayout& layout, const TargetTransform& ta
   p.provenance.noise_variance_sd *= scale * scale;
 }
 
-// The constant at x = 0 is direction' theta of the fitted parameters; `constant` is its place.
-// Leaves the units of y to others.
+// Spread of the constant at x = 0, which is direction' theta of the fitted parameters; `constant`
+// is its index, `scale` the unit of y.
 void describe_constant(std::size_t constant, double scale, Estimator& estimator, double* direction,
                        Posterior& p) noexcept {
   const DirectionVariance at_zero = estimator.checks().variance_along(direction);
@@ -107,7 +107,7 @@ void describe_constant(std::size_t constant, double scale, Estimator& estimator,
   of.sd_robust[constant] = scale * std::sqrt(at_zero.sandwich) * dependence;
 }
 
-// The same by the retained draws of a network. `first` is where the block begins.
+// The same by the retained draws, for a network. `first` is where the block begins.
 void describe_constant_by_draws(std::size_t first, std::size_t constant, Posterior& p) noexcept {
   const FeatureTransform& t = p.transform;
   double mean = 0;

@@ -46,12 +46,12 @@ void WindowLearner::publish() noexcept {
     e.law_decided = false;
     p.law_ratio = std::numeric_limits<double>::quiet_NaN();
   }
-  // Where rows count by age and came faster than they could be summed, some have faded from the
-  // sums and others are not in them yet: 6 % for each step of N / 32 rows. A learner that keeps up
-  // is a step behind at most.
+  // Where rows count by age and come faster than they can be summed, some have faded from the sums
+  // and others are not in them yet: 6 % for each step of N / 32 rows. A learner that keeps up is
+  // one step behind at most.
   constexpr double kSummed = 0.9;
   const bool summed = sums_.exact() && estimator_.laplace().n() >= kSummed * cursor_.worth();
-  // A step that is still not trusted is one that no cold start has replaced.
+  // A step that is still not trusted here is one that start_over_if_lost() does not act on.
   e.outrun = !sums_.unbroken() || !estimator_.laplace().step_is_trusted() ||
              (!cursor_.ages().flat() && !summed);
   const Judgement judgement = judge(e);

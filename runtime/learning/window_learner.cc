@@ -109,7 +109,7 @@ bool WindowLearner::cold_start_round() noexcept {
   if (outcome != ColdStart::Outcome::kCameNear || !cold_start_.enough_rows()) return true;
   if (surprise_limit_ != nullptr &&
       surprise_limit_->judge_all(*leader().model, estimator_, cursor_, leader().indices)) {
-    cold_start_.start_over();  // rows count for something else than what the mode was found with
+    cold_start_.start_over();  // some rows weigh something else than when the mode was found
     return true;
   }
   start_chains();
@@ -244,11 +244,11 @@ void WindowLearner::start_chains() noexcept {
   begin_pass();
 }
 
-// A Newton step that changes the linear predictors by about one or more is beyond where the loss
-// looks quadratic. Rows from a part of the feature space not seen before can call for such a step
-// when they come all at once: it would leave for where every probability is 0 or 1. A cold start
-// from the present rows checks its steps. Until it is over the earlier numbers are served, as those
-// of a learner that is warming up.
+// A Newton step that changes the linear predictors by more than a third of their noise is beyond
+// where the loss looks quadratic. Rows from a part of the feature space not seen before can call
+// for such a step when they come all at once: it would go where every probability is 0 or 1. A cold
+// start from the present rows checks its steps. Until it is over the earlier numbers are served, as
+// those of a learner that is warming up.
 void WindowLearner::start_over_if_lost() noexcept {
   if (!model().log_concave() || estimator_.laplace().loss().steps_are_safe ||
       estimator_.laplace().step_is_trusted())

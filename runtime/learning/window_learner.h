@@ -24,7 +24,8 @@ namespace windhover {
 // One round draws a minibatch for each chain and moves it, sums some rows of the window, and takes
 // new sums into the estimates. Helpers may do pieces of a round: a chain's move and each sum over
 // rows is done by one thread from beginning to end, so the result is the same bits whoever does it.
-// Invariant: between rounds chains and draws stand around the centre of the newest estimates.
+// Invariant: between rounds no helper touches the learner, and what it has published stands on rows
+// below refreshed_position_ alone.
 class WindowLearner final : public Learner {
  public:
   // One model a worker: EngineConfig::learner_threads. All arguments outlive the learner.
@@ -89,8 +90,8 @@ class WindowLearner final : public Learner {
   Publisher publisher_;
   ForkJoin team_;
 
-  std::uint64_t refreshed_position_ = 0;  // rows below are in the estimates
-  int sums_in_round_ = 0;                 // of the team's tasks, those that do not move chains
+  std::uint64_t refreshed_position_ = 0;  // rows below it are in the estimates
+  int sums_in_round_ = 0;                 // how many of the round's tasks do not move chains
   double* noise_at_;                      // dimension: where C is summed this round
 };
 

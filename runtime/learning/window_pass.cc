@@ -83,7 +83,7 @@ void WindowPass::conclude_scores() noexcept {
   drift_onset_ = rows == 0 ? 0 : end_ - std::min(rows, end_);
 }
 
-// Call this where rows are skipped that are newer than those that were summed.
+// Fades the sums for rows that were skipped, newer than those summed.
 void WindowPass::fade(double keep) noexcept {
   if (keep == 1) return;
   estimator_.sums().pass().fade(keep);

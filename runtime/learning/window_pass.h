@@ -15,10 +15,10 @@
 
 namespace windhover {
 
-// Sums rows for the mode and A at one anchor, and beside them what the order of the stream tells:
-// scores, and rows that repeat one another. Invariant: the window's rows below position() have been
-// looked at, but for rows that left before their turn. The learner's thread; the two sums of a
-// sweep may be done by two.
+// Sums rows for the mode and A at one anchor, and C; beside them what the order of the stream tells
+// (scores), and which rows repeat one another. Invariant: the pass has summed the window's rows
+// below position(), but for rows that left before their turn. The learner's thread; sum_curvature()
+// and sum_noise() of one sweep may run on two.
 class WindowPass {
  public:
   // Which terms of a row are summed.
@@ -42,17 +42,19 @@ class WindowPass {
   // No pass is running, and the last one ended here.
   void stand(std::uint64_t position) noexcept { position_ = end_ = position; }
 
-  // The pass goes on by up to `rows` rows: these are to be summed, then end_sweep() says whether it
-  // is complete. Rows that left the window before their turn are skipped; a pass that was overtaken
-  // whole goes on with the rows of the current window.
+  // Takes up to `rows` further rows of the pass, to be summed by the next two; then end_sweep()
+  // says whether the pass is complete. Rows that left the window before their turn are skipped, and
+  // a pass whose end has left goes on to the newest row. A pass sums no more rows than the window
+  // has.
   void begin_sweep(std::uint64_t rows) noexcept;
   void sum_curvature(Terms terms, LearnerWorker& worker) noexcept;
-  // Sums scores, and C at the iterate `at`.
+  // Sums scores at the anchor, and C at the iterate `at`.
   void sum_noise(const double* at, LearnerWorker& worker) noexcept;
   bool end_sweep() noexcept;
   // Concludes what the order of the rows of a complete pass tells.
   void conclude_scores() noexcept;
-  // The row from which on the newest rows differ; 0: not known (ScoreSeries::rows_since_change()).
+  // The row at which the newest rows begin to differ; 0: not known
+  // (ScoreSeries::rows_since_change()).
   std::uint64_t drift_onset() const noexcept { return drift_onset_; }
 
   // Call it between sweeps.
@@ -78,8 +80,8 @@ class WindowPass {
   const RepeatedRows& repeats() const noexcept { return repeats_; }
 
  private:
-  // Calls visit(first, last, keep) for each piece of the sweep: rows [first, last) count the same,
-  // and sums over the rows before them fade to `keep`.
+  // Calls visit(first, last, keep) for each piece of the sweep: its rows [first, last) count the
+  // same, and the sums over rows before them are to fade by the factor `keep`.
   template <class Visit>
   void for_pieces(Visit&& visit) const noexcept {
     const AgeWeights& ages = cursor_.ages();
@@ -103,7 +105,7 @@ class WindowPass {
   std::uint64_t position_ = 0;  // next row
   std::uint64_t end_ = 0;
   std::uint64_t drift_onset_ = 0;
-  std::uint64_t sweep_end_ = 0;    // the end of the rows that are summed now
+  std::uint64_t sweep_end_ = 0;    // the end of the sweep under way
   std::uint64_t scores_from_ = 0;  // rows below count too little for the order to tell anything
 };
 

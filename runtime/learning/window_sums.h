@@ -10,15 +10,16 @@ namespace windhover {
 
 // The result of a pass.
 struct PassResult {
-  double
-      replaced;  // share of the window, by what rows count, that is new since the pass before ended
-  // A tenth of the window left the sums as a whole: chains, and draws that they have left, are
-  // those of rows that are gone.
+  // The share of the window, by what rows count, that is new since the pass before ended.
+  double replaced;
+  // More rows than a tenth of the window have left without being taken out of the sums: chains and
+  // draws are those of rows that are gone.
   bool outrun;
 };
 
-// The sums of the last complete pass, and those of the pass under way. Invariant: while exact(),
-// the former hold the rows [cursor.first(), joined()) and no others. One thread.
+// Keeps the sums of the last complete pass, and of the pass under way, to the rows of the window.
+// Invariant: while exact(), the former hold the rows [cursor.first(), joined()) and no others. One
+// thread.
 class WindowSums {
  public:
   WindowSums(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
@@ -29,25 +30,25 @@ class WindowSums {
   WindowPass& pass() noexcept { return pass_; }
   const WindowPass& pass() const noexcept { return pass_; }
 
-  // Rows about to leave the window, because the head goes on to `head`, are taken out of the sums
-  // that hold them while the lease still protects them. More than `most` rows, or rows that have
-  // not joined yet, outrun the sums: the next pass puts them right. Where all that the pass under
-  // way has summed has left, it begins again, but once only: a stream that does so again is one
-  // that no pass can follow. true: the pass began again.
+  // The head is about to go on to `head`: rows that leave the window by that are taken out of the
+  // sums that hold them, while the lease still protects them. If they are more than `most`, or have
+  // not joined yet, they outrun the sums: the next pass puts these right. A pass whose summed rows
+  // have all left so begins again, but only once, as no pass can follow a stream that does it
+  // twice. A pass whose sums rounding has swallowed begins again, too. true: the pass began again.
   bool remove_leaving(std::uint64_t head, std::uint64_t most, LearnerWorker& worker) noexcept;
-  // For a cold start, whose passes sum what there is: nothing is taken out.
+  // The same in a cold start, whose passes sum the rows that there are: nothing is taken out.
   void skip_leaving(std::uint64_t head) noexcept;
   // Up to `rows` rows that came since the pass ended join the sums, at the anchor of the sums.
   // Returns whether there was one.
   bool join(std::uint64_t rows, LearnerWorker& worker) noexcept;
 
   void begin_pass() noexcept { begin_pass(cursor_.head()); }
-  // The pass under way is complete: its sums replace those before. `moving`: the chains have draws
-  // that a stream may have outrun.
+  // The pass under way is complete: its sums replace those of the last one. `moving`: chains are
+  // sampling.
   PassResult complete_pass(bool moving) noexcept;
-  // A cold start's passes are over: its sums hold the rows up to where the pass ended.
+  // A cold start is over: its sums hold the rows up to where its last pass ended.
   void begin_after_cold_start() noexcept;
-  // Chains start from where the pass ended.
+  // Chains start: what is new to the next pass is counted from where the last one ended.
   void mark_previous_end() noexcept { previous_end_ = pass_.end(); }
 
   bool exact() const noexcept { return state_ == State::kExact; }
@@ -58,10 +59,12 @@ class WindowSums {
   // How many equal rows the window's rows in the sums are worth: as many as they are, where all
   // count the same.
   double worth() const noexcept;
-  // Whether the sums have as many rows as the estimates: rows of a large frame join the sums after
-  // those that they replace have left them.
+  // Whether the sums are worth nearly as many rows as the estimates stand on: rows of a large frame
+  // join the sums only after those that they replace have left.
   bool filled() const noexcept;
+  // The end of the rows in the sums.
   std::uint64_t joined() const noexcept { return joined_; }
+  // How many rows have joined the sums since the pass ended.
   double tail_rows() const noexcept { return tail_rows_; }
 
   // How many passes ended since the last new row came.
@@ -80,15 +83,16 @@ class WindowSums {
  private:
   enum class State : std::uint8_t {
     kExact,
-    kStale,     // rows that have left are still in them
+    kStale,     // they may hold rows that have left, and lack newer ones
     kUnusable,  // rounding has swallowed what they held
   };
 
   void outrun(std::uint64_t rows) noexcept;
   void begin_pass(std::uint64_t head) noexcept;
-  // What remove_leaving() returns for a pass with rows that have left and were not taken out.
+  // For a pass with rows that leave and are not taken out: begins it again if all that it has
+  // summed leaves, once. Returns whether it has.
   bool follow_overtaken_pass(std::uint64_t head) noexcept;
-  // Rows [first, end) leave sums whose newest row is `newest`. See AnchorSums::remove().
+  // Takes the rows [first, end) out of sums whose newest row is `newest`. See AnchorSums::remove().
   bool take_out(AnchorSums& sums, std::uint64_t first, std::uint64_t end, std::uint64_t newest,
                 LearnerWorker& worker) noexcept;
 
@@ -103,8 +107,8 @@ class WindowSums {
   std::uint64_t outrun_rows_ = 0;
   std::uint64_t previous_end_ = 0;  // the end of the pass before
   std::uint64_t quiet_passes_ = 0;
-  std::uint64_t joined_ = 0;  // rows below it are in the sums
-  double tail_rows_ = 0;      // how many joined since the pass ended
+  std::uint64_t joined_ = 0;
+  double tail_rows_ = 0;
 };
 
 }  // namespace windhover
