@@ -34,7 +34,7 @@ class ChainSet {
 
   // Puts the chain at draw `number` of N(mean, T P); what its sampler keeps is as it was.
   void place(Chain& chain, const Estimator& estimator, std::uint64_t number) noexcept;
-  // Fills the ring of retained draws with independent draws of the Gaussian at the mode.
+  // Fills the ring of retained draws with independent draws from N(0, T A^-1).
   void refill(const Estimator& estimator) noexcept {
     draws_.fill_gaussian(estimator.laplace().factor(), seed_);
   }

@@ -38,14 +38,14 @@ class PriorNormals {
   std::array<double, kTogether> normals_;
 };
 
-// Draws that were retained together, one a chain, are a group. What a snapshot holds of them: which
-// groups, oldest first. For a parameter that had met no row then a group says nothing (NaN), and
-// its draws are the prior's, made when they are asked for: the same ones every time.
+// What a snapshot holds of draws: which groups, oldest first. A group is the draws that were
+// retained together, one a chain. For a parameter that had met no row by then it holds NaN, and its
+// draws are the prior's, made when they are asked for, the same ones every time.
 struct SharedDraws {
   static constexpr std::uint32_t kMostGroups = 64;
 
   bool any() const noexcept { return table != nullptr; }
-  // Calls use(m, value) for each draw m of a parameter. `prior_sd` is that of the parameter.
+  // Calls use(m, value) for each draw m of a parameter. `prior_sd`: of the parameter.
   template <typename Use>
   void for_each(std::uint32_t parameter, double prior_sd, const Use& use) const noexcept {
     PriorNormals normals(seed, parameter);
@@ -60,7 +60,7 @@ struct SharedDraws {
     }
   }
 
-  // One of these draws.
+  // Draw m of a parameter.
   double draw(std::uint32_t parameter, std::uint32_t m, double prior_sd) const noexcept {
     const float* numbers = group(parameter, m / chains);
     if (std::isnan(*numbers)) return prior_sd * PriorNormals(seed, parameter).at(m);
@@ -72,7 +72,7 @@ struct SharedDraws {
     return of(parameter) + std::size_t{groups[g]} * chains;
   }
 
-  // Fetches all draws of a parameter, which are wanted soon.
+  // Hints that all draws of a parameter are wanted soon.
   void prefetch(std::uint32_t parameter) const noexcept {
     constexpr std::size_t kLine = 64 / sizeof(float);
     for (std::size_t i = 0; i < stride; i += kLine) __builtin_prefetch(of(parameter) + i);
@@ -86,13 +86,13 @@ struct SharedDraws {
   std::array<std::uint8_t, kMostGroups> groups{};
 };
 
-// Twice as many groups as a snapshot holds, and two: the newest snapshots go on while one that has
-// nothing in common with them is held, and others for as long as a question takes. Invariant: a
-// group that a snapshot holds, which somebody may be reading, is not written. One thread, except
-// that readers read groups of snapshots that they hold.
+// Has twice as many groups as a snapshot, and two more, so that new snapshots go on while a reader
+// holds one that shares no group with them. Invariant: no group is given out for writing that is
+// served, or that a snapshot passed to hold() has. One thread, except that readers read groups of
+// snapshots that they hold.
 class DrawTable {
  public:
-  // `draws` is a multiple of `chains`, and at most kMostGroups times that.
+  // REQUIRES: `draws` is a multiple of `chains`, and at most kMostGroups times that.
   DrawTable(Arena& arena, std::uint32_t parameters, std::uint32_t chains, std::uint32_t draws,
             std::uint64_t seed) noexcept
       : parameters_(parameters), chains_(chains), count_(draws / chains), seed_(seed) {
@@ -104,10 +104,10 @@ class DrawTable {
 
   // Begins anew: the groups from 0 on are served, and no parameter has met a row.
   void reset() noexcept;
-  // A group that is neither served nor held; -1: there is none. Call hold() for each snapshot that
-  // somebody may read first.
+  // Call these two before free_group(): the second for each snapshot that a reader may hold.
   void release_all() noexcept { held_.fill(false); }
   void hold(const SharedDraws& draws) noexcept;
+  // A group that is neither served nor held; -1: there is none.
   int free_group() const noexcept;
   float* group(std::uint32_t g) noexcept { return table_.data() + std::size_t{g} * chains_; }
   // Serves a group as the newest, in place of the oldest or of the one that was the newest.
@@ -116,7 +116,7 @@ class DrawTable {
 
   const SharedDraws& served() const noexcept { return served_; }
 
-  // Shows the groups that are served, in their order; restored ones become the first.
+  // Shows the groups that are served, in their order; a restore puts them into the first places.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:

@@ -1,4 +1,5 @@
-// What answers are averaged over, beside the posterior of one memory's rows.
+// How predictions of an adaptive horizon are moved and widened by memories beside the posterior's
+// own.
 #ifndef WINDHOVER_RUNTIME_POSTERIOR_MEMORY_AVERAGE_H_
 #define WINDHOVER_RUNTIME_POSTERIOR_MEMORY_AVERAGE_H_
 
@@ -11,26 +12,27 @@
 
 namespace windhover {
 
-// theta of an answer is that of the posterior, moved by `shift` and by B z, z standard normal:
-// where the centres of several memories are on average, and what they differ by (Bayesian model
-// averaging: Hoeting et al. 1999). B has a column a memory, and may have one for what some of them
-// leave open. Without a column the posterior stands for itself. Memory (most + 1) D + most x draws
-// doubles; most = 0: none.
+// theta of an answer is that of the posterior plus `shift`, which leads to the average centre of
+// several memories, plus B z, z standard normal, by which their centres differ (Bayesian model
+// averaging: Hoeting et al. 1999). B has a column a memory, and may have one more, for how far a
+// walking level may have gone. Without columns answers are the posterior's alone. Invariant: there
+// are at most as many columns as memory was taken for. Memory (most + 1) D + most x draws doubles;
+// most = 0: none.
 class MemoryAverage {
  public:
   MemoryAverage(Arena& arena, std::uint32_t dimension, std::uint32_t draws,
                 std::uint32_t most) noexcept;
 
-  // ---- For who fills it.
+  // ---- For the learner, which fills it.
 
   void clear() noexcept {
     rank_ = 0;
     own_ = 1;
   }
-  // What the posterior's own variance of a linear predictor counts for, beside that of B. REQUIRES:
-  // the model has one linear predictor a row.
+  // Sets the factor of the posterior's own variance of a linear predictor, to which B's is added.
+  // REQUIRES: it is 1 unless the model has one linear predictor a row.
   void set_own(double share) noexcept { own_ = share; }
-  // Adds a column. The caller fills both: the column, and z of each draw. REQUIRES: fewer columns
+  // Adds a column: the caller fills in its direction, and z of each draw. REQUIRES: fewer columns
   // than the most.
   struct Column {
     double* direction;
@@ -38,7 +40,7 @@ class MemoryAverage {
   };
   Column add() noexcept;
   double* shift() noexcept { return shift_; }
-  // Multiplies the numbers of this parameter by `by`, for other units.
+  // Brings this parameter to other units.
   void scale(std::uint32_t parameter, double by) noexcept;
 
   // ---- For readers. x: `dimension` numbers.
@@ -47,7 +49,7 @@ class MemoryAverage {
   double own() const noexcept { return own_; }  // set_own()
   // x . shift. O(D).
   double mean(const double* x) const noexcept;
-  // out <- x^T B, and 0 beyond its columns, up to the most there may be. O(rank x D).
+  // Writes x^T B, and zeros up to the most columns there may be. O(rank x D).
   void along_all(const double* x, double* out) const noexcept;
   // x^T B B^T x. O(rank x D).
   double variance(const double* x) const noexcept;
@@ -55,12 +57,13 @@ class MemoryAverage {
   double wider(double sd, const double* x) const noexcept {
     return any() ? std::hypot(std::sqrt(own_) * sd, std::sqrt(variance(x))) : sd;
   }
-  // matrix += the covariance of so many linear predictors x . theta_a, theta_a the a-th `columns`
-  // parameters: the lower triangle, column-major. Complexity O(rank x outputs x D).
+  // Adds B's covariance of the linear predictors x . theta_a, a < outputs, theta_a the a-th block
+  // of `columns` parameters, to the lower triangle of `matrix` (column-major). O(rank x outputs x
+  // D).
   void add_covariance(const double* x, std::uint32_t columns, std::uint32_t outputs,
                       double* matrix) const noexcept;
-  // values[m], x . theta of the posterior's draw m less its mean, becomes that of the averaged
-  // answer. O(rank x (D + draws)).
+  // Turns values[m], x . (deviation of the posterior's draw m), into that of the averaged answer's
+  // draw. O(rank x (D + draws)).
   void add_draws(const double* x, double* values) const noexcept;
 
   void copy_from(const MemoryAverage& other) noexcept;

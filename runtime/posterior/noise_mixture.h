@@ -1,4 +1,4 @@
-// The noise of a normal y whose variance is one of a few.
+// The noise of a normal y, as a mixture of normals of a few variances.
 #ifndef WINDHOVER_RUNTIME_POSTERIOR_NOISE_MIXTURE_H_
 #define WINDHOVER_RUNTIME_POSTERIOR_NOISE_MIXTURE_H_
 
@@ -11,9 +11,9 @@
 
 namespace windhover {
 
-// Invariant: variances are positive and ascend, weights are positive and add up to 1; the last
-// component is that of rows that are not like the others. Without components the noise has one
-// variance, known up to a spread.
+// Invariant: variances are positive and ascend, weights are positive and add up to 1. The last
+// component, or the last two, are of rows that are unlike the others. Without components the noise
+// has one variance, the Posterior's dispersion.
 struct NoiseMixture {
   static constexpr std::size_t kMost = 6;
 
@@ -24,7 +24,7 @@ struct NoiseMixture {
     return sum;
   }
 
-  // The same in fewer numbers, for those who keep an answer.
+  // The same as plain numbers, for those who keep an answer.
   static constexpr std::size_t kNumbers = 2 * kMost;
   void write(double* to) const noexcept {
     std::ranges::copy(variance, to);

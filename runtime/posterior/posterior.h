@@ -1,4 +1,5 @@
-// What one snapshot holds: everything a reader needs, nothing it shares with the learner.
+// What one snapshot holds: everything a reader needs. It shares nothing with the learner but, for
+// many sparse columns, groups of draws that are not written while it is held (draw_table.h).
 #ifndef WINDHOVER_RUNTIME_POSTERIOR_POSTERIOR_H_
 #define WINDHOVER_RUNTIME_POSTERIOR_POSTERIOR_H_
 
@@ -18,7 +19,7 @@
 
 namespace windhover {
 
-// What is said of each parameter, in units of the rows' own features: one column a quantity.
+// What is said of each parameter, in units of the rows' own features: an array for each quantity.
 struct ParameterColumns {
   ParameterColumns(Arena& arena, std::uint32_t dimension) noexcept;
 
@@ -31,7 +32,7 @@ struct ParameterColumns {
             drift_score};
   }
 
-  double* raw_mean;  // of the Posterior's mean
+  double* raw_mean;  // Posterior::mean in these units
   double* mode;
   double* sd;
   double* sd_robust;  // of the sandwich, whatever the temperature
@@ -44,12 +45,12 @@ struct ParameterColumns {
   double* drift_score;
 };
 
-// theta in transformed features (as fitted) and in units of the rows' y; P = covariance of what is
-// drawn from and served = temperature (n A)^-1 target_scale^2. What only describes parameters is in
-// units of the rows' own features as well (runtime/learning/units.h).
+// theta is for transformed features (as fitted) and in units of the rows' y. P, the covariance of
+// what is drawn from and served, is temperature (n A)^-1 target_scale^2. What only describes
+// parameters is in units of the rows' own features (runtime/learning/units.h).
 //
-// Without a full curvature matrix there are shared draws, in units of the rows, and nothing of
-// mean, parameters, deviations, factor and transform: whoever reads these asks shared.any() first.
+// With Structure::kDiagonal there are shared draws, in units of the rows, and no mean, parameters,
+// deviations, factor, transform, average or noise mixture: ask shared.any() before reading these.
 struct Posterior {
   Posterior(Arena& arena, std::uint32_t dimension_in, std::uint32_t features,
             std::uint32_t draws_in, std::uint32_t memories = 0) noexcept
@@ -65,13 +66,15 @@ struct Posterior {
     transform.inverse_scale = arena.allocate<double>(features);
   }
 
-  // Copies all of another posterior of the same shape. Complexity O(D^2 + draws D).
+  // Copies all of another posterior of the same shape. REQUIRES: it has no shared draws. O(D^2 +
+  // draws D).
   void copy_from(const Posterior& other) noexcept;
 
   // P = variance_scale() A^-1.
   double variance_scale() const noexcept { return target_scale * target_scale * temperature / n; }
 
-  // Shows everything but made_ns and, where draws are shared, the draws.
+  // Shows everything but made_ns, what is filled in with each answer, what follows from the rest,
+  // and shared draws.
   void visit_state(StateVisitor& visitor) noexcept;
 
   std::uint32_t dimension;
@@ -80,19 +83,19 @@ struct Posterior {
   ParameterColumns parameters;
   double* deviations;            // draws x dimension, column-major: one column a parameter
   InverseFactor inverse_factor;  // of A
-  MemoryAverage average;         // over several memories: of predictions (Horizon::kAdaptive)
+  MemoryAverage average;         // of predictions over several memories (Horizon::kAdaptive)
   FeatureTransform transform;
   SharedDraws shared;
-  double prior_precision = 0;      // of shared draws, but for ...
-  double intercept_precision = 0;  // ... the last parameter's
-  double n = 1;                    // observations that A is per one of
+  double prior_precision = 0;      // with shared draws: of all parameters but the last, ...
+  double intercept_precision = 0;  // ... and of the last
+  double n = 1;                    // observations that the posterior stands on
   double temperature = 1;
-  double target_scale = 1;  // of y, that A is in units of
+  double target_scale = 1;  // the unit of y that A is for
   double dispersion = 1;
   double dispersion_relative_sd = 0;  // sd(log dispersion) when learned
-  NoiseMixture noise;                 // of y, in place of these two where there is any
-  // There are few rows, and they come in an order (diagnostics/row_order.h): what is predicted has
-  // to be borne out first.
+  NoiseMixture noise;                 // of y, in place of these two where it has components
+  // Whether there are few rows, and they come in an order (diagnostics/row_order.h): then the
+  // predictions have to be borne out before an answer is ok.
   bool few_in_order = false;
   std::int64_t made_ns = 0;
   Provenance provenance;

@@ -14,8 +14,9 @@
 
 namespace windhover {
 
-// A ring of `draws` deviations in `dimension` parameters, on the scale of n = 1 (times sqrt(n)), so
-// that a growing n shrinks them all. One thread.
+// A ring of `draws` deviations in `dimension` parameters, each times the sqrt(n) of its own time,
+// so that a growing n shrinks all of them alike. Invariant: the next draw to be replaced is the
+// oldest. One thread.
 class RetainedDraws {
  public:
   RetainedDraws(Arena& arena, std::uint32_t dimension, std::uint32_t draws,
@@ -40,7 +41,7 @@ class RetainedDraws {
     next_ = 0;
   }
 
-  // Draws the standard deviate number `index`, coloured to that covariance.
+  // Writes draw number `index` from N(0, temperature A^-1). O(D^2).
   void gaussian_draw(const Factor& curvature, std::uint64_t seed, std::uint64_t index,
                      double* out) noexcept {
     windhover::fill_normals(seed, {index, 0, Purpose::kInitialDraw}, {out, dimension_});
@@ -67,7 +68,7 @@ class RetainedDraws {
   }
   std::uint32_t count() const noexcept { return draws_; }
 
-  // Copies the draws for this n, column-major draws x dimension.
+  // Copies the deviations for this n: draws x dimension, column-major.
   void copy_to(double* out, double n) const noexcept {
     const double scale = 1.0 / std::sqrt(n);
     for (std::size_t i = 0; i < static_cast<std::size_t>(dimension_) * draws_; ++i) {

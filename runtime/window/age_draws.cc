@@ -21,7 +21,7 @@ void AgeDraws::prepare(const AgeWeights& ages, std::uint64_t first, std::uint64_
   ages_ = ages;
   first_ = first;
   end_ = end;
-  // Pieces of rows that count the same, and how many columns their weight fills.
+  // Pieces of rows that count the same, and their weights.
   std::array<Piece, kMostSteps> pieces;
   std::array<double, kMostSteps> mass;
   const double total = ages.sums(first, end).weight;

@@ -1,4 +1,4 @@
-// Rows drawn as often as they count by their age.
+// Draws rows in proportion to what they count for by their age.
 #ifndef WINDHOVER_RUNTIME_WINDOW_AGE_DRAWS_H_
 #define WINDHOVER_RUNTIME_WINDOW_AGE_DRAWS_H_
 
@@ -12,15 +12,15 @@
 namespace windhover {
 
 // Walker's alias method (1977), with tables as Vose (1991) makes them, over the steps in which
-// weights fall: two words, a comparison and a multiplication a row, 3.6 ns, a tenth of
-// inverting the exponential; fill_indices(), for rows that all count the same, takes 1.1. A row's
-// probability is off by less than 2^-32, and by its own times the rows of a step / 2^32.
+// weights fall: two random words, a comparison and two multiplications a row, 3.6 ns, a tenth of
+// inverting the exponential; fill_indices(), for rows that all count the same, takes 1.1 ns. A
+// row's probability is off by less than 2^-32, and by its own times the rows of a step / 2^32.
 //
-// Scratch: what it holds follows from the rows it was prepared for. One thread; 5 KB.
+// Scratch: what it holds follows from the rows it was prepared for. One thread; 2.6 KB.
 class AgeDraws {
  public:
-  // Draws are from the rows [first, end) from here on. O(steps), about 1 us; does nothing where
-  // they are already. REQUIRES: !ages.flat(), first < end, at most ages.rows() of them.
+  // From here on draws are from the rows [first, end). O(steps), about 1 us; does nothing if they
+  // are already. REQUIRES: !ages.flat(), first < end, at most ages.rows() of them.
   void prepare(const AgeWeights& ages, std::uint64_t first, std::uint64_t end) noexcept;
 
   // Draws rows with replacement, and writes their numbers less `first`. A shorter draw from the
@@ -29,15 +29,15 @@ class AgeDraws {
             std::span<std::uint32_t> out) const noexcept;
 
  private:
-  // The most steps that 2 N rows lie in: reached where a step is of one row and N just below 64.
+  // Above the most steps that 2 N rows lie in: 126, with N = 63 and steps of one row.
   static constexpr std::uint32_t kMostSteps = 128;
 
   struct Piece {
     std::uint32_t begin = 0;
     std::uint32_t rows = 0;
   };
-  // A column has the probability 1 / columns_: up to `share` 2^-32 of it is its own piece's, the
-  // rest another's.
+  // A column has the probability 1 / columns_: the part share / 2^32 of it is its own piece's, the
+  // rest another piece's.
   struct Column {
     std::uint32_t share = 0;
     std::array<Piece, 2> pieces;

@@ -29,7 +29,7 @@ double AgeWeights::weight(std::uint64_t row, std::uint64_t newest) const noexcep
   return steps == 0 ? 1.0 : steps == 1 ? keep_ : std::exp(static_cast<double>(steps) * log_keep_);
 }
 
-// Sums the newest step, the whole ones before it, and what is left of the oldest.
+// Sums the newest step, the whole ones before it, and the part of the oldest.
 AgeWeights::Sums AgeWeights::sums(std::uint64_t first, std::uint64_t end) const noexcept {
   const auto rows = static_cast<double>(end - first);
   if (flat() || end == first || first / step_ == (end - 1) / step_) return {rows, rows};

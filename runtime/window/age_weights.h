@@ -10,18 +10,20 @@
 namespace windhover {
 
 // With Horizon::kForgetting the likelihood of a row has the exponent c r, r = exp(-age / tau):
-// older rows count less. 2 N rows are held, and tau is such that they are worth N: so many equal
-// rows are as certain as these, (sum of r)^2 / (sum of r^2) of Kish (1965). That makes tau 0.522 N,
-// the mean age 0.48 N, and leaves out what 2 % of all would count. c makes the spread of the
-// posterior what it is worth: that of the estimate, where the truth stands still. With
-// ForgettingSpread::kPosterior c is 1: the newest row counts once, all together as 0.511 N, and the
-// variance is 1.96 times as large, for a truth that wanders.
+// older rows count less. 2 N rows are held, and tau is such that they are worth N equal ones, by
+// (sum of r)^2 / (sum of r^2) (Kish 1965). That makes tau 0.522 N, the mean age 0.48 N, and leaves
+// out what 2 % of all would count. c makes the posterior as wide as that of N rows, which is right
+// where the truth stands still. With ForgettingSpread::kPosterior c is 1: the newest row counts
+// once, all together count 0.511 N, and the variance is 1.96 times as large, for a truth that
+// wanders.
 //
-// r falls in steps of N / 32 rows, so that sums over rows fade a few times a pass, between rows,
-// and a row is summed, and within its step drawn (age_draws.h), as any other. The newest row counts
-// 1, so nothing overflows.
+// r falls in steps of N / 32 rows, so that sums over rows need to fade only between steps; within
+// its step a row is summed, and drawn (age_draws.h), as any other. The newest row counts 1, so
+// nothing overflows.
 //
-// By default, and with other horizons, all rows count the same. A value type; any thread.
+// By default all rows count the same. With Horizon::kAdaptive they do while the longest memory is
+// chosen, and otherwise count as above, N the rows of the memory; with other horizons always. A
+// value type; any thread.
 class AgeWeights {
  public:
   // What rows count as together, and the sum of the squares.
@@ -33,7 +35,7 @@ class AgeWeights {
   AgeWeights() noexcept = default;
   // Weights of 2 N rows that are worth N = `rows` together.
   AgeWeights(std::uint64_t rows, ForgettingSpread spread) noexcept;
-  // The weights that a horizon begins with.
+  // The weights that the configured horizon begins with.
   explicit AgeWeights(const EngineConfig& config) noexcept
       : AgeWeights(config.horizon == Horizon::kForgetting
                        ? AgeWeights(config.window_size, config.forgetting_spread)
@@ -42,23 +44,24 @@ class AgeWeights {
   bool operator==(const AgeWeights&) const noexcept = default;
 
   bool flat() const noexcept { return tau_ == 0; }
-  // How many rows are looked at; flat: all there are.
+  // How many rows are looked at: 2 N; where all count the same, all there are.
   std::uint64_t rows() const noexcept {
     return flat() ? std::numeric_limits<std::uint64_t>::max() : 2 * series_rows_;
   }
-  // The newest rows in which order tells of drift and dependence: N, or all.
+  // How many of the newest rows are tested for drift and dependence in their order: N, or all.
   std::uint64_t series_rows() const noexcept { return series_rows_; }
 
   // The first row after `row` that counts more than it.
   std::uint64_t end_of_step(std::uint64_t row) const noexcept {
     return flat() ? std::numeric_limits<std::uint64_t>::max() : (row / step_ + 1) * step_;
   }
-  // What a row counts for beside a newer one, `newest`, that counts 1.
+  // What a row counts for where the newer row `newest` counts 1.
   double weight(std::uint64_t row, std::uint64_t newest) const noexcept;
   // Sums over the rows [first, end), the newest of which counts 1. O(1).
   Sums sums(std::uint64_t first, std::uint64_t end) const noexcept;
 
-  // n, the equal rows that a posterior stands on, for rows that are worth `kish` by their weights.
+  // The n of a posterior, for rows whose weights are worth `kish` equal rows: as many, or fewer
+  // with ForgettingSpread::kPosterior.
   double worth(double kish) const noexcept { return kish / (1 + kish * discount_); }
   // The same for the rows [first, end).
   double worth(std::uint64_t first, std::uint64_t end) const noexcept {
@@ -70,8 +73,8 @@ class AgeWeights {
  private:
   double tau_ = 0;  // in rows; 0: all count the same
   double log_keep_ = 0;
-  double keep_ = 1;      // what a step takes all older rows down by
-  double discount_ = 0;  // 1 / (2 tau) where the exponent of the newest row is 1
+  double keep_ = 1;      // the factor from one step to the one before
+  double discount_ = 0;  // 1 / (2 tau) with ForgettingSpread::kPosterior
   std::uint64_t step_ = 1;
   std::uint64_t series_rows_ = std::numeric_limits<std::uint64_t>::max();
 };

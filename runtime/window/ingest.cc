@@ -22,7 +22,7 @@ double load_scalar(Scalar scalar, const std::byte* array, std::size_t i) noexcep
                                     : static_cast<double>(load<float>(array, i));
 }
 
-// Copies `count` values; false when one of them is not usable.
+// Copies `count` values. Returns whether all of them are usable.
 template <class T>
 bool copy_finite(const std::byte* from, std::size_t count, double* to) noexcept {
   bool usable = true;
@@ -86,7 +86,7 @@ Status Ingest::copy_dense(const ObservationBatch& batch, std::size_t i,
   return Status::kOk;
 }
 
-// Fills in missing features of a row with unusable values. Returns whether none is left.
+// Fills in missing features of a row that has unusable values. Returns whether all are usable now.
 bool Ingest::fill_missing(double* row) const noexcept {
   if (!missing_.any()) return false;
   missing_.fill(row);

@@ -1,4 +1,4 @@
-// Rows into the window: validate, copy, publish once a batch.
+// Takes rows into the window: checks and copies each, and publishes once a batch.
 #ifndef WINDHOVER_RUNTIME_WINDOW_INGEST_H_
 #define WINDHOVER_RUNTIME_WINDOW_INGEST_H_
 
@@ -15,7 +15,8 @@
 
 namespace windhover {
 
-// The observe thread's half of the engine.
+// The observe thread's half of the engine. Invariant: each row of a batch is accepted, or refused
+// and counted, unless the whole batch is. One thread at a time.
 class Ingest {
  public:
   Ingest(Window& window, const Model* model, std::uint32_t max_frame_rows, MissingFeatures missing,
@@ -34,7 +35,7 @@ class Ingest {
 
   std::uint64_t max_frame_rows() const noexcept { return max_frame_rows_; }
 
-  // ---- For rows that somebody has kept until their outcome came (LateLabels).
+  // ---- For rows that were kept until their outcome came (LateLabels).
 
   // Takes in `rows` rows, each by copy(i, slot), which returns kOk or why the row is not taken;
   // then refuse(i, why) counts it.
@@ -52,7 +53,7 @@ class Ingest {
   Status copy_dense(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status copy_sparse(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   bool fill_missing(double* row) const noexcept;
-  // Copies the extras of row `i`, where its layout has any.
+  // Copies and checks the extras of row `i`.
   Status copy_extras(const ObservationBatch& batch, std::size_t i, double* out) const noexcept;
   Status check_extras(const double* row) const noexcept;
   // Checks a row that is in its slot.

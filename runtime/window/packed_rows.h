@@ -1,5 +1,5 @@
-// Rows of the window as bytes, as small as they go without losing a bit: what a log and a
-// checkpoint hold.
+// Rows of the window as bytes, without padding and unchanged to the bit, for a log and a
+// checkpoint.
 #ifndef WINDHOVER_RUNTIME_WINDOW_PACKED_ROWS_H_
 #define WINDHOVER_RUNTIME_WINDOW_PACKED_ROWS_H_
 
@@ -16,32 +16,34 @@ namespace windhover {
 //   dense:  features x float64, target float64, extras x float64
 //   sparse: count uint32, target float64, extras x float64, count x float64 values,
 //           count x uint32 indices
-// Extras are those of samplers/rows.h that rows are sent with; the learner's weight begins anew.
-// The bits of the numbers are those of the rows, NaN included.
+// Extras are those of samplers/rows.h that rows are sent with; the learner's weight is left out,
+// and set to the given one again by unpack(). The bits of the numbers are those of the rows, NaN
+// included. A value type; any thread.
 class PackedRows {
  public:
   explicit PackedRows(const RowLayout& layout) noexcept : layout_(layout) {}
 
-  // How many bytes the largest row there can be takes.
+  // How many bytes the largest possible row takes.
   std::size_t largest() const noexcept { return bytes_of_count(layout_.max_nonzeros()); }
   // How many bytes this row of the window takes.
   std::size_t bytes_of(const double* row) const noexcept;
   // Writes bytes_of(row) bytes.
   void pack(const double* row, std::byte* out) const noexcept;
 
-  // Bytes of the first row of `bytes`, or 0 where they are no whole row.
+  // How many bytes the first row of `bytes` takes, or 0 where they are no whole row.
   std::size_t first_row(std::span<const std::byte> bytes) const noexcept;
   // Whether `bytes` are exactly `rows` rows. Complexity O(1) dense, O(rows) sparse.
   bool holds(std::span<const std::byte> bytes, std::uint64_t rows) const noexcept;
 
-  // Writes the first row of `bytes` into a slot of the window, as it was there. kTooManyNonzeros,
-  // kIndexOutOfRange, kIndicesNotIncreasing: the slot holds anything. REQUIRES: first_row() is not
-  // 0. The values of the numbers are not checked.
+  // Writes the first row of `bytes` into a slot of the window. After kTooManyNonzeros,
+  // kIndexOutOfRange or kIndicesNotIncreasing what the slot holds is not defined. Does not check
+  // the values of the numbers. REQUIRES: first_row() is not 0.
   Status unpack(std::span<const std::byte> bytes, double* row) const noexcept;
 
  private:
   std::size_t bytes_of_count(std::size_t count) const noexcept;
-  std::size_t of_target() const noexcept { return 1 + layout_.extras(); }  // and extras: numbers
+  // How many numbers target and extras are.
+  std::size_t of_target() const noexcept { return 1 + layout_.extras(); }
 
   RowLayout layout_;
 };

@@ -9,7 +9,8 @@ namespace windhover {
 
 namespace {
 
-// The most places that are looked at: rows made to collide cost no more, and go uncounted.
+// The most places that are looked at: rows whose hashes were made to collide cost no more, and are
+// not counted.
 constexpr std::uint32_t kMostProbes = 64;
 
 std::uint64_t hash_of(const void* data, std::size_t bytes) noexcept {
@@ -44,7 +45,6 @@ void RepeatedRows::reset() noexcept {
   begin_pass();
 }
 
-// The pass keeps as many hashes as the one before could: where that kept all, this one does again.
 void RepeatedRows::begin_pass() noexcept {
   if (size_ <= most_ / 2) stride_ = std::max<std::uint64_t>(1, stride_ / 2);
   size_ = 0;
@@ -65,8 +65,7 @@ void RepeatedRows::end_pass() noexcept {
   if (rows > 0) share_ = static_cast<double>(rows - size_) / static_cast<double>(rows);
 }
 
-// The place where the hash is, or where it would go; null when that is too far from where it should
-// be.
+// The place where the hash is, or where it would go; null if that is beyond kMostProbes.
 std::uint32_t* RepeatedRows::place(std::uint64_t hash) noexcept {
   const std::uint64_t mask = std::uint64_t{4} * most_ - 1;
   for (std::uint64_t probe = 0; probe < kMostProbes; ++probe) {

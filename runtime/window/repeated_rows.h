@@ -1,4 +1,4 @@
-// How many rows of the window say nothing new, because an equal row stands before them?
+// Estimates the share of the window's rows that repeat one before them.
 #ifndef WINDHOVER_RUNTIME_WINDOW_REPEATED_ROWS_H_
 #define WINDHOVER_RUNTIME_WINDOW_REPEATED_ROWS_H_
 
@@ -11,24 +11,24 @@
 
 namespace windhover {
 
-// A row sent twice under two sequence numbers counts twice, and the posterior is too narrow for it.
-// Rows are equal when features, target and extras are, bit for bit: with few categories that
-// happens of itself, with measured features hardly ever.
+// A row sent twice counts twice, and the posterior is too narrow for it. Rows are equal when
+// features, target and extras are, bit for bit: with few categories that happens of itself, with
+// measured features hardly ever.
 //
-// Counts a pass over the window by distinct sampling (Gibbons 2001): all rows with equal hash are
-// kept track of, or none, and half as many hashes as before whenever the table is full. Up to
-// kMostKept distinct rows that is exact; beyond, a share p is off by sqrt((1 - p) / p / kMostKept)
-// to twice that, relatively: 5 % at p = 0.1. A pass begins with what share of the hashes the one
-// before could keep, and twice that where half the table stayed empty. One thread. A row costs one
-// hash.
+// Counts during a pass over the window, by distinct sampling (Gibbons 2001): either all rows of
+// equal hash are counted, or none, and whenever the table is full half of its hashes are given up.
+// Up to kMostKept distinct rows that is exact (where a table of that size was taken); beyond, the
+// share p has a relative error of sqrt((1 - p) / p / kMostKept) to twice that: 3 to 7 % at p = 0.1.
+// A pass begins with the share of hashes that the one before could keep, or twice that where half
+// the table stayed empty. One thread. A row costs one hash.
 class RepeatedRows {
  public:
   static constexpr std::uint32_t kMostKept = 8192;
 
-  // Takes memory, writes nothing. 28 bytes for each of min(window_size, kMostKept) rows, rounded up
+  // Takes memory, writes nothing: 28 bytes for each of min(window_size, kMostKept) rows, rounded up
   // to a power of two.
   RepeatedRows(Arena& arena, std::uint64_t window_size) noexcept;
-  void reset() noexcept;  // forgets what is known, too
+  void reset() noexcept;  // forgets the share, too
 
   void begin_pass() noexcept;
   void add(const RowLayout& layout, const RowBatch& rows) noexcept;
@@ -38,7 +38,7 @@ class RepeatedRows {
   // before the first pass.
   double share() const noexcept { return share_; }
 
-  // The places follow from the hashes and their order.
+  // Shows hashes and counts; their places follow from them.
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
@@ -54,7 +54,7 @@ class RepeatedRows {
   std::uint32_t most_;
   std::uint64_t* hashes_;  // most_, in the order in which they came
   std::uint32_t* counts_;  // most_
-  std::uint32_t* places_;  // 4 most_: which hash, by its low bits and linear probing
+  std::uint32_t* places_;  // 4 most_: index of the hash, by its low bits and linear probing
   std::uint32_t size_ = 0;
   std::uint64_t stride_ = 1;  // one hash in this many is kept
   double share_ = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// Rows of one engine for another that learns from the same stream.
+// Hands the rows of one engine to another that learns from the same stream.
 #ifndef WINDHOVER_RUNTIME_WINDOW_ROW_RELAY_H_
 #define WINDHOVER_RUNTIME_WINDOW_ROW_RELAY_H_
 
@@ -14,15 +14,15 @@
 namespace windhover {
 
 // Copies rows from the window of a leader into that of a follower, in their order and each once: at
-// first those that the leader's window holds, then what comes, except what is skipped. The leader's
-// writer waits for a follower that is behind by the leader's whole slack, so none is lost. What the
-// follower's model does not allow is refused there and counted there. Invariant: rows of the leader
-// below next_ have been judged by the follower, or skipped. Only the thread that polls the follower
-// uses it, and writes to its window.
+// first those that the leader's window holds, then those that come, except what pass_over() gives
+// up. The leader's writer waits for a follower that is behind by the leader's whole slack, so none
+// is lost. Rows that the follower's model does not allow are refused and counted there. Invariant:
+// rows of the leader below next_ have been taken in or refused by the follower, or given up. Only
+// the thread that polls the follower uses it, and writes to the follower's window.
 class RowRelay {
  public:
   static constexpr std::uint64_t kRows = 1024;  // rows handed over at a time
-  static constexpr int kFrames = 16;  // how often that happens between two rounds of learning
+  static constexpr int kFrames = 16;            // the most times in one hand_over()
 
   // `room` has space for kRows packed rows.
   RowRelay(RowFollower leader, const Window& leader_window, std::span<std::byte> room) noexcept
@@ -34,13 +34,13 @@ class RowRelay {
     return std::max(next, window_.head()) - next;
   }
 
-  // Gives up all rows that wait: the follower never sees them.
+  // Gives up all rows that wait: the follower never gets them.
   void pass_over() noexcept {
     next_ = std::max(next_, window_.head());
     leader_.keep_from(next_);
   }
 
-  // Hands over the next rows that there are and that the follower has room for. O(rows).
+  // Hands over the next rows, as far as the follower has room. O(rows).
   void hand_over(Window& to, Ingest& ingest) noexcept;
 
  private:

@@ -11,9 +11,8 @@
 
 namespace windhover {
 
-// A mark for every 1/128 of the rows in memory says when the learner had taken in so many, twice as
-// far back as memory goes. Between two marks rows are taken to have come evenly. Without a window
-// there are no marks: nobody asks for the time of a row.
+// For every 1/128 of the rows in memory a mark says when the learner had taken in so many, twice as
+// far back as memory goes. Between two marks rows are taken to have come evenly.
 //
 // Invariant: rows and, while the clock is not set back, times grow from mark to mark. One thread:
 // the learner's. 4 KB.
@@ -23,7 +22,7 @@ class RowTimes {
       : every_(std::max<std::uint64_t>(1, rows_in_memory(config) / kInMemory)) {}
   void reset() noexcept { count_ = next_ = 0; }
 
-  // Whether note() has something to note. O(1).
+  // Whether it is time for another mark. O(1).
   bool due(std::uint64_t head) const noexcept {
     return count_ == 0 || head >= newest().row + every_;
   }

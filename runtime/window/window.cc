@@ -4,7 +4,7 @@
 
 namespace windhover {
 
-// What is in a sparse row's slot beyond its count belongs to older rows.
+// Numbers in a sparse row's slot beyond its count are of older rows, and left out.
 void Window::visit_row(StateVisitor& visitor, double* row) noexcept {
   if (!layout_.sparse()) return visitor.visit(row, layout_.stride());
   visitor.visit(row, RowLayout::kValuesIndex);

@@ -16,9 +16,9 @@
 // A lease that is taken while the writer is at work must not begin below what the writer has been
 // allowed already. So the learner's thread takes it, at the learner's own lease l: whatever the
 // writer has seen of the learner is at most l. When the learner goes on to l', it stores l' after
-// the new lease; the writer loads the learner's lease first, and if it reads l' it sees the new
-// lease too, by that release and acquire; if it reads l or less, it holds to l without it. A lease
-// that ends is set above everything, by the thread that read under it, as any advance.
+// the new lease. The writer loads the learner's lease first. If it reads l', it sees the new lease
+// too, by that release and acquire; if it reads l or less, it keeps to that without the new lease.
+// A lease ends by being set above everything, by the thread that read under it, as in any advance.
 #ifndef WINDHOVER_RUNTIME_WINDOW_WINDOW_H_
 #define WINDHOVER_RUNTIME_WINDOW_WINDOW_H_
 
@@ -35,17 +35,18 @@
 
 namespace windhover {
 
-// A lease beside the learner's, on a cache line of its own. The thread that reads under it writes
+// A lease beside the learner's, on a cache line of its own, written by the thread that reads under
 // it.
 struct alignas(64) RowLease {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   std::atomic<std::uint64_t> rows;
 };
 
+// Invariant: no row that a lease protects is written, and rows below head() are complete.
 class Window {
  public:
-  // Takes memory, writes nothing; reset() before use. size + slack < 2^32. `leases`: how many may
-  // be held beside the learner's; memory for none is none.
+  // Takes memory, writes nothing; call reset() before use. REQUIRES: size + slack < 2^32. `leases`:
+  // how many may be held beside the learner's.
   Window(Arena& arena, const RowLayout& layout, std::uint64_t size, std::uint64_t slack,
          std::uint32_t leases = 0) noexcept
       : layout_(layout),
@@ -77,19 +78,19 @@ class Window {
 
   // --- Learner: one thread at a time.
 
-  // Gives up rows below head - N and reads from [head - N, head) from now on.
+  // From now on the learner reads rows of [head - N, head), and gives up those below.
   void advance_lease(std::uint64_t head) noexcept { lease_.store(head, std::memory_order_release); }
 
-  // Takes lease `i` where the learner is: rows [learner's lease - N, head) from now on. Allowed
-  // before any thread is at work, too. REQUIRES: the lease is free.
+  // Takes lease `i` where the learner's lease is: its reader may read rows from there less N on.
+  // Also allowed before any thread is at work. REQUIRES: the lease is free.
   void take_lease(std::uint32_t i) noexcept {
     leases_[i].rows.store(lease_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
 
-  // --- Who holds lease `i`: one thread at a time.
+  // --- The holder of lease `i`: one thread at a time.
 
-  // Keeps rows from `row` on readable and gives up those below, for good. It has no effect where
-  // the lease is there or beyond.
+  // Keeps rows from `row` on readable and gives up those below, for good. No effect where the lease
+  // is there or beyond.
   void keep_from(std::uint32_t i, std::uint64_t row) noexcept {
     std::atomic<std::uint64_t>& lease = leases_[i].rows;
     if (row + size_ > lease.load(std::memory_order_relaxed)) {
@@ -105,13 +106,13 @@ class Window {
     leases_[i].rows.store(RowLease::kNone, std::memory_order_release);
   }
 
-  // Sets what a row that the learner may read counts as. Nobody else reads it while threads are at
-  // work.
+  // Sets the learner's weight of a row that the learner may read. Only the learner and its helpers
+  // read it while threads are at work.
   void set_learner_weight(std::uint64_t sequence, double weight) noexcept {
     slot_of(sequence)[layout_.weight_index()] = weight;
   }
 
-  // --- Anybody.
+  // --- Any thread.
 
   std::uint64_t head() const noexcept { return head_.load(std::memory_order_acquire); }
   std::uint64_t size() const noexcept { return size_; }
@@ -124,13 +125,13 @@ class Window {
   }
 
   // Shows the rows that the learner may read and those it has not seen, head and lease; the
-  // writer's limit follows from these. REQUIRES: no thread is at work. Leases beside the learner's
-  // are not shown; those that are held then begin anew at the learner's. O(rows).
+  // writer's limit follows from these. Leases beside the learner's are not shown; on a restore
+  // those that are held begin anew at the learner's. REQUIRES: no thread is at work. O(rows).
   void visit_state(StateVisitor& visitor) noexcept;
   // The learner's lease.
   std::uint64_t lease() const noexcept { return lease_.load(std::memory_order_acquire); }
-  // Goes on where the rows below `head` are in their slots and published, and the learner has
-  // reached `lease`. REQUIRES: no thread is at work; lease <= head <= lease + slack.
+  // Publishes the rows below `head`, which are in their slots, and sets the learner's lease.
+  // REQUIRES: no thread is at work; lease <= head <= lease + slack.
   void restore(std::uint64_t head, std::uint64_t lease) noexcept;
 
  private:

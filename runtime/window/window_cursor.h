@@ -28,30 +28,29 @@ class WindowCursor {
   }
   std::uint64_t rows() const noexcept { return head_ - first(); }
   const AgeWeights& ages() const noexcept { return ages_; }
-  // How many equal rows the posterior of rows() stands on: as many as they are, where all count the
-  // same.
+  // How many equal rows the posterior of rows() stands on: rows(), where all count the same.
   double worth() const noexcept { return worth_; }
   std::uint64_t worth_rows() const noexcept {
     return ages_.flat() ? rows() : static_cast<std::uint64_t>(std::lround(worth_));
   }
-  // The first row that is readable, even where the window has fewer rows than N.
+  // The first readable row, also where the posterior looks at fewer than the N newest.
   std::uint64_t oldest() const noexcept {
     return head_ > window_.size() ? head_ - window_.size() : 0;
   }
-  // Rows that came with the newest advance().
+  // How many rows came with the newest advance().
   std::uint64_t fresh() const noexcept { return fresh_; }
-  // What the writer has published.
+  // How many rows the writer has published.
   std::uint64_t published() const noexcept { return window_.head(); }
   std::uint64_t slack() const noexcept { return window_.capacity() - window_.size(); }
-  // Rows count by these ages from now on. Sums over the rows are worth nothing then.
+  // From now on rows count by these ages; sums over rows that were made before are not theirs.
   void weigh_by(const AgeWeights& ages) noexcept {
     ages_ = ages;
     size_ = std::min(window_.size(), ages.rows());
     weigh();
   }
 
-  // Goes on to `head`, which may be where it is. Rows before first_at(head) are given up. REQUIRES:
-  // they have been taken out of whatever holds them.
+  // Goes on to `head`, which may be where it is. Rows that N newer ones follow are given up.
+  // REQUIRES: nobody needs them any more.
   void advance(std::uint64_t head) noexcept {
     fresh_ = head - head_;
     if (fresh_ == 0) return;
@@ -60,7 +59,7 @@ class WindowCursor {
     window_.advance_lease(head);
   }
 
-  // Leaves out fresh(), which belongs to a round, and the size, which belongs to who chose it.
+  // Leaves out fresh(), which belongs to a round, and the ages, whose owner shows them.
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.value(head_);
     weigh();
@@ -76,7 +75,8 @@ class WindowCursor {
   const RowLayout& layout() const noexcept { return window_.layout(); }
   std::uint64_t capacity() const noexcept { return window_.capacity(); }
 
-  // The rows [first, last) in the order of the stream; `indices` has room for them and is borrowed.
+  // The rows [first, last) in the order of the stream. `indices` has room for so many numbers, and
+  // is part of the result.
   RowBatch between(std::uint64_t first, std::uint64_t last,
                    std::span<std::uint32_t> indices) const noexcept {
     const std::uint64_t capacity = window_.capacity();
