@@ -16,8 +16,8 @@ KeyTable::KeyTable(Arena& arena, std::uint32_t places) noexcept
 void KeyTable::reset() noexcept {
   std::ranges::fill(buckets_, kNone);
   written_ = 0;
-  // Keys that meet in one bucket are hard to choose for whoever does not know it. Where the kernel
-  // has no generator it is at least another one each time.
+  // Without knowing the seed nobody can choose keys that meet in one bucket. Where the kernel has
+  // no random numbers the seed is at least another one each time.
   if (!fill_with_entropy(std::as_writable_bytes(std::span(&hash_seed_, 1)))) {
     hash_seed_ = static_cast<std::uint64_t>(RealClock().now_ns());
   }

@@ -1,4 +1,4 @@
-// Keys, the places of a table that have them, and what has become of them.
+// Keys, which place of a table has each, and what has become of it.
 #ifndef WINDHOVER_RUNTIME_LABELS_KEY_TABLE_H_
 #define WINDHOVER_RUNTIME_LABELS_KEY_TABLE_H_
 
@@ -16,9 +16,9 @@ namespace windhover {
 
 enum class KeyState : std::uint8_t { kPending, kJoined, kTimedOut };
 
-// A hash table with chains, in fixed memory: 72 bytes a place and up to 8 for the buckets.
+// A hash table with chaining, in fixed memory: 72 bytes a place and up to 8 for the buckets.
 //
-// Invariant: a place has a key or none, and no two have the same one. One thread, or under a lock.
+// Invariant: no two places have the same key. One thread, or under a lock.
 class KeyTable {
  public:
   // Takes memory, writes nothing; reset() before use.
@@ -28,12 +28,12 @@ class KeyTable {
 
   // The place of a key. O(1) on average, whatever keys a sender chooses.
   std::optional<std::uint32_t> find(std::string_view key) const noexcept;
-  // Gives the place this key, which is pending. REQUIRES: the place has no key, no place has this
-  // one, and it is of kMaxKeyBytes at most.
+  // Gives the place this key, as a pending one. REQUIRES: the place has no key, no place has this
+  // one, and it has 1 to kMaxKeyBytes bytes.
   void insert(std::uint32_t place, std::string_view key) noexcept;
   // Takes the place's key away, if it has one.
   void erase(std::uint32_t place) noexcept;
-  // REQUIRES: the place has a key.
+  // What has become of the place's key. REQUIRES, here and below: it has one.
   KeyState state(std::uint32_t place) const noexcept { return nodes_[place].state; }
   void settle(std::uint32_t place, KeyState state) noexcept { nodes_[place].state = state; }
 

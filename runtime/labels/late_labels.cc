@@ -20,7 +20,7 @@ const char* to_string(PendingKey key) noexcept {
 
 namespace {
 
-// `answer` gives for a row a pointer to what was answered; null: nothing that is to be scored.
+// answer(row) returns a pointer to what was answered; null: nothing that is to be scored.
 template <class Answer>
 void keep_each(PendingLabels& labels, const PredictRequest& request, std::size_t first,
                std::size_t count, std::span<PredictiveSummary> summaries,

@@ -1,4 +1,4 @@
-// Rows that were kept with a key, and whose outcome is here.
+// Rows that were kept with a key, once their outcome has come or their time is up.
 #include <algorithm>
 #include <cmath>
 
@@ -68,7 +68,7 @@ ObserveResult LateLabels::settle(std::uint64_t most) noexcept {
         return status;
       },
       [&](std::uint64_t i, Status why) noexcept {
-        // Meanwhile somebody may have asked again with the same key.
+        // kUnknownKey: meanwhile somebody has asked again with the same key.
         if (why != Status::kUnknownKey) ingest.refuse_row(result, {}, i, why);
       });
   result.timed_out = result.accepted + result.refused;

@@ -65,7 +65,7 @@ std::optional<std::uint32_t> PendingLabels::begin(std::string_view key,
   return place;
 }
 
-// Writes the row as ingest does, with an outcome of 0 and without a weight of its own.
+// Writes the row as Ingest does, with an outcome of 0 and a weight of 1.
 void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
                               double* out) const noexcept {
   std::fill_n(out, layout_.stride(), 0.0);
@@ -89,7 +89,7 @@ void PendingLabels::write_row(const PredictRequest& request, std::size_t row,
   if (layout_.takes_weight()) out[layout_.given_weight_index()] = 1;
 }
 
-// `sequence` is that of the row that the key's outcome has become.
+// `sequence`: of the row of the stream that the key's row has become; kNoSequence: of none.
 void PendingLabels::settle(std::uint32_t place, KeyState state, std::uint64_t sequence) noexcept {
   pending_.store(pending_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   counters_.add(state == KeyState::kJoined ? RuntimeCounter::kLabelsJoined

@@ -1,4 +1,4 @@
-// Which places of a table are waiting, and which may be taken.
+// Which places of a table wait, and which may be taken.
 #ifndef WINDHOVER_RUNTIME_LABELS_PLACE_LISTS_H_
 #define WINDHOVER_RUNTIME_LABELS_PLACE_LISTS_H_
 
@@ -10,29 +10,30 @@
 
 namespace windhover {
 
-// A place waits for as long as all others do; settled, it may be taken again: at once, or once the
-// learner has read the entry (ScoreQueue) that speaks of it.
+// All places wait equally long. A settled place may be taken again: at once, or once the learner
+// has read the entry (ScoreQueue) that names it.
 //
-// Invariant: a place that has been taken is in one list, or in none until whoever took it has it
-// wait; each list is in the order in which its places came to it. One thread, or under a lock.
-// Memory: 24 bytes a place.
+// Invariant: a place is in one list, or in none if it was never taken or has been taken and does
+// not wait yet; each list is in the order in which its places came to it. One thread, or under a
+// lock. Memory: 24 bytes a place.
 class PlaceLists {
  public:
   static constexpr std::uint64_t kNoEntry = UINT64_MAX;
 
-  // Takes memory, writes nothing; reset() before use.
+  // Takes memory, writes nothing; call reset() before use.
   PlaceLists(Arena& arena, std::uint32_t places) noexcept;
   // Begins anew: no place has been taken.
   void reset() noexcept;
 
-  // Takes a place that has never been taken; otherwise, of those that nobody has to read, or whose
-  // entry is below `read`, the one settled first. Nothing: there is none. O(1).
+  // Takes a place that has never been taken; otherwise, of those without an entry or with one below
+  // `read`, the one settled first. Nothing: there is none. O(1).
   std::optional<std::uint32_t> take(std::uint64_t read) noexcept;
-  // The place waits until that time. REQUIRES: it is in no list, and nobody waits until later.
+  // The place waits until that time. REQUIRES: it is in no list, and no place waits until later.
   void wait(std::uint32_t place, std::int64_t until_ns) noexcept;
   // Takes a place out of its list. REQUIRES: it waits.
   void stop_waiting(std::uint32_t place) noexcept { remove(waiting_, place); }
-  // The place waits no more; the learner reads it as that entry. REQUIRES: it waits; entries grow.
+  // The place waits no more; `entry`: by which the learner reads it. REQUIRES: it waits; entries
+  // grow.
   void settle(std::uint32_t place, std::uint64_t entry = kNoEntry) noexcept;
 
   // The place that has waited longest, if its time is up.
@@ -58,10 +59,10 @@ class PlaceLists {
   void remove(List& list, std::uint32_t place) noexcept;
 
   std::span<Link> links_;
-  std::uint32_t unused_ = 0;  // places that have never been taken are those from here on
+  std::uint32_t unused_ = 0;  // places from here on have never been taken
   std::int64_t settled_ = 0;  // how often a place has been settled
   List waiting_;
-  List free_;    // settled, and nobody reads them
+  List free_;    // settled, without an entry
   List unread_;  // settled, with an entry that the learner may have to read
 };
 

@@ -9,7 +9,7 @@ double RecentEvidence::add(const OutcomeRatios& ratios) noexcept {
   double largest = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {
     const double sum = log_ratio_[i] + std::log(ratios[i]);
-    log_ratio_[i] = sum > 0 ? std::min(sum, kMost) : 0;  // and where it is NaN
+    log_ratio_[i] = sum > 0 ? std::min(sum, kMost) : 0;  // also 0 for NaN
     largest = std::max(largest, log_ratio_[i]);
   }
   return largest;
@@ -24,7 +24,7 @@ bool CalibrationCheck::goes_off(const OutcomeRatios& ratios) noexcept {
   double sum = 0;
   for (std::size_t i = 0; i < kAlternatives; ++i) {
     const double more = (evidence_[i] + 1) * ratios[i];
-    evidence_[i] = more > 0 ? more : 0;  // and where it is NaN
+    evidence_[i] = more > 0 ? more : 0;  // also 0 for NaN
     sum += evidence_[i];
   }
   if (sum < kRows * kAlternatives) return false;

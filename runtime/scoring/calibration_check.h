@@ -8,9 +8,9 @@
 
 namespace windhover {
 
-// The evidence for each alternative since it was least (Page 1954), in nats: from 0 to kMost, so
-// that predictions that have long been wrong can be right again, within some 1,000 independent
-// rows.
+// The evidence for each alternative, in nats, counted from where it was least (Page 1954) and up to
+// kMost, so that predictions that were wrong for long count as right again within some 1,000
+// independent rows. One thread.
 class RecentEvidence {
  public:
   // Adds an outcome. Returns the evidence for the alternative that has most.
@@ -23,12 +23,12 @@ class RecentEvidence {
   OutcomeRatios log_ratio_{};
 };
 
-// Whether the predictive distribution is about what it claims to be, looked at after every row: an
-// e-detector (Shin, Ramdas, Rinaldo 2022). Each alternative's ratios are added up as if something
-// had changed at any row before, by R <- (R + 1) ratio (Shiryaev and Roberts). While the
-// predictions are near enough (outcome_ratios.h) the sum of all R grows by their number a row at
-// most on average, so that it comes to kRows times that once in kRows rows or less often, however
-// often one looks. One thread; failing() from any.
+// Whether the predictive distribution is about what it claims to be, checked after every row: an
+// e-detector (Shin, Ramdas, Rinaldo 2022). For each alternative R <- (R + 1) ratio sums, over all
+// rows before, the evidence that something changed there (Shiryaev and Roberts). While the
+// predictions are near enough (outcome_ratios.h), the sum of all R grows on average by at most
+// their number a row. So it reaches kRows times their number once in kRows rows or less often,
+// however often one looks. One thread; failing() from any.
 class CalibrationCheck {
  public:
   static constexpr double kRows = 1e6;  // between two false alarms, at least, on average

@@ -78,7 +78,7 @@ Conformal::Bounds Conformal::bounds() const noexcept {
   for (std::size_t i = 0; i < kIntervals; ++i) {
     const double lower = lower_[i].load(std::memory_order_relaxed);
     const double upper = upper_[i].load(std::memory_order_relaxed);
-    if (ends_ == Ends::kApart) {  // they may have passed each other where nearly nothing varies
+    if (ends_ == Ends::kApart) {  // ends may pass each other where y hardly varies
       all[i] = {std::min(lower, upper), std::max(lower, upper)};
     } else {
       all[i].upper = std::max(upper, 0.0);

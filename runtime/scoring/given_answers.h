@@ -12,11 +12,11 @@
 namespace windhover {
 
 // The answers that were given to rows before their outcome came, and the rows of the stream that
-// are scored by them. A table of rows writes both; from queue.push() until scored() it leaves a
-// place as it is. given() and scored() are the learner's.
+// are scored by them. PendingLabels writes both; from queue.push() until scored() it leaves a place
+// as it is. The learner's thread calls given() and scored().
 struct GivenAnswers {
-  // For a table of so many `places`; each answer has so many `numbers`, 0: nobody scores. Takes
-  // memory, writes nothing; reset() before use.
+  // For a table of so many `places`; each answer has so many `numbers`, 0: nothing is scored. Takes
+  // memory, writes nothing; call reset() before use.
   GivenAnswers(Arena& arena, std::uint32_t places, std::size_t numbers) noexcept
       : kept(arena, places, numbers), queue(arena, numbers > 0 ? places : 0) {}
   void reset() noexcept {
@@ -24,8 +24,8 @@ struct GivenAnswers {
     queue.reset();
   }
 
-  // The answer that was given to row `sequence` when it was asked about, good until the next call;
-  // null: the row came with its outcome. Call it in increasing order.
+  // The answer that was given to row `sequence` when it was asked about, valid until the next call;
+  // null: the row came with its outcome. REQUIRES: calls in increasing order.
   const GivenAnswer* given(std::uint64_t sequence) noexcept {
     const std::optional<std::uint32_t> place = queue.find(sequence);
     if (!place) return nullptr;

@@ -17,24 +17,24 @@ struct GivenAnswer {
   std::span<const double> numbers;  // Predictor::given()
   Conformal::Bounds served{};       // conformal intervals; only those of kScoredIntervals are kept
   OutcomeUse use = OutcomeUse::kCheck;
-  // Both are those of the posterior's Provenance; only write() reads them, and they are not kept.
+  // Both are of the posterior's Provenance; write() reads them and does not keep n_eff.
   std::uint64_t n_seen = 0;
   std::uint64_t n_eff = 0;
 };
 
 // Keeps one answer, or none, for each place of a table. Which outcomes are for the check of
-// calibration (JudgedRows) is decided when a row is asked about: those that come first are of one
-// kind. A row that is asked about again keeps what was decided, as long as the posterior is of the
-// same rows.
+// calibration (JudgedRows) is decided when a row is asked about, because those that come first may
+// be of one kind. A row that is asked about again keeps what was decided, as long as the posterior
+// is of the same rows.
 //
 // Invariant: no more answers are for the check than the posterior that gave them may be judged by.
 //
-// Threads: write() one, or under a lock; read() another one, of places that are not written then.
-// Memory of a place: 8 bytes, the numbers, and 8 numbers more.
+// Threads: write() from one, or under a lock; read() from another one, of places that are not
+// written at that time. Memory of a place: 8 bytes, and the numbers and 8 more.
 class KeptAnswers {
  public:
-  // Each answer has so many `numbers`; 0: nobody scores, and none is kept. Takes memory, writes
-  // nothing.
+  // Each answer has so many `numbers`; 0: nothing is scored, and no answer kept. Takes memory,
+  // writes nothing.
   KeptAnswers(Arena& arena, std::uint32_t places, std::size_t numbers) noexcept;
   void reset() noexcept { judged_ = {}; }
 
@@ -43,7 +43,7 @@ class KeptAnswers {
   void write(std::uint32_t place, const GivenAnswer* answer, bool again) noexcept;
   // REQUIRES: the place has been written.
   bool has(std::uint32_t place) const noexcept { return numbers_ > 0 && kinds_[place].answered; }
-  // REQUIRES: has(place). Good as long as the place is not written.
+  // Valid as long as the place is not written. REQUIRES: has(place).
   GivenAnswer read(std::uint32_t place) const noexcept;
 
  private:

@@ -20,7 +20,8 @@ void OutcomeFilter::begin() noexcept {
   shift_ = growth_ = 0;
 }
 
-// This is left until the next row: most posteriors that follow a stream judge one take of few rows.
+// Done only when a next row comes: most posteriors that follow a stream predict one take of few
+// rows.
 void OutcomeFilter::take_in() noexcept {
   if (shift_ == 0 && growth_ == 0) return;
   const std::size_t n = mean_.size();
@@ -58,8 +59,8 @@ OutcomeFilter::LinearPredictor OutcomeFilter::look() noexcept {
 }
 
 void OutcomeFilter::tell(const Outcome& outcome) noexcept {
-  // The outcome as an observation of the linear predictor. It has no precision where it says that
-  // less is known than before, as an outcome far off does under heavy tails.
+  // The outcome as a normal observation of the linear predictor with this precision. It is left out
+  // where less would be known after it, as after an outcome far off under heavy tails.
   const double precision = -outcome.curvature / (1 + outcome.curvature * variance_);
   if (!(precision >= 0) || !std::isfinite(outcome.slope + precision)) return;
   const double counted = outcome.weight * precision;

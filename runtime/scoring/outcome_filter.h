@@ -1,4 +1,4 @@
-// What one posterior predicts of a row, once it has been told how others came out.
+// What one posterior predicts of a row, given the outcomes of rows that it predicted before.
 #ifndef WINDHOVER_RUNTIME_SCORING_OUTCOME_FILTER_H_
 #define WINDHOVER_RUNTIME_SCORING_OUTCOME_FILTER_H_
 
@@ -11,13 +11,13 @@ namespace windhover {
 
 // Outcomes that one posterior predicts share what it does not know of the parameters: each is as
 // likely as it says, all together are not. One after the other, each given those before it, they
-// are independent where the model is right (Dawid 1984). The parameters of a posterior are
-// theta = mean + B z, z standard normal; here z is normal after every outcome too, of the right
-// mean and covariance (assumed density filtering: Opper and Winther 1998), which is Kalman's filter
-// of a normal y.
+// are independent where the model is right (Dawid 1984). The parameters of a posterior are theta =
+// mean + B z, z standard normal. After every outcome z is taken for normal, with the right mean and
+// covariance (assumed density filtering: Opper and Winther 1998); for a normal y that is Kalman's
+// filter.
 //
 // Invariant: z ~ N(mean_, covariance_) given the outcomes taken in, which are all that were told
-// since begin() but for the last; without any it is N(0, I), which is not written down. One thread.
+// since begin() but for the last; before the first it is N(0, I), and both are unset. One thread.
 // Memory n^2 + 3 n doubles for n numbers z. Makes no heap call.
 class OutcomeFilter {
  public:
@@ -26,20 +26,20 @@ class OutcomeFilter {
 
   bool any() const noexcept { return !mean_.empty(); }
 
-  // Begins anew: nothing has been told.
+  // Begins anew, with no outcome told.
   void begin() noexcept;
 
-  // How a row's linear predictor depends on z: x^T B, n numbers, to be filled in before look().
+  // x^T B, how a row's linear predictor depends on z: n numbers, to be filled in before look().
   std::span<double> direction() noexcept { return direction_; }
-  // What is known of x^T B z. O(n^2), and where nothing has been told O(n).
+  // Mean and variance of x^T B z. O(n^2), or O(n) before the first outcome.
   struct LinearPredictor {
     double mean;
     double variance;
   };
   LinearPredictor look() noexcept;
-  // Tells the outcome of the row last looked at, by the derivatives of the logarithm of its
-  // probability when that mean is moved: these determine z given the outcome (Stein 1981).
-  // `weight`: what the row counts as.
+  // Tells the outcome of the row last looked at, by the first two derivatives of the logarithm of
+  // its probability by that mean: these determine mean and covariance of z given the outcome (Stein
+  // 1981). `weight`: what the row counts as.
   struct Outcome {
     double slope;
     double curvature;

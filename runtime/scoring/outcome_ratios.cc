@@ -8,15 +8,15 @@ namespace {
 
 struct Interval {
   double promised;
-  double bound;  // of what is near enough
-  double held;   // beyond it
+  double bound;  // the share held that is still near enough
+  double held;   // the share that the alternative holds
 };
 constexpr std::array kIntervals = {
     Interval{0.5, 0.46, 0.2},  Interval{0.5, 0.46, 0.35}, Interval{0.5, 0.54, 0.65},
     Interval{0.5, 0.54, 0.85}, Interval{0.9, 0.88, 0.6},  Interval{0.9, 0.88, 0.78},
     Interval{0.9, 0.88, 0.85}, Interval{0.9, 0.92, 0.95}, Interval{0.9, 0.92, 0.975}};
 static_assert(kIntervals.size() == kReferenceAlternative);
-// The most that one row says, in nats: a ratio that is cut off stays below what chance allows.
+// The most nats of one row: cutting a ratio off only makes its average smaller.
 constexpr double kMost = 2;
 
 }  // namespace

@@ -15,8 +15,8 @@ EngineConfig of_one_row(const EngineConfig& config) noexcept {
   return one;
 }
 
-// Numbers between 0 and 1 that fill it evenly (Weyl). `step` is an irrational number, one
-// to break ties with and another to choose who judges.
+// Numbers that fill [0, 1) evenly (Weyl), by an irrational `step`: one to break ties with, and
+// another to choose the rows that judge.
 constexpr double kTies = 0.6180339887498949;
 constexpr double kJudges = 0.7548776662466927;
 double even_number(std::uint64_t n, double step) noexcept {
@@ -24,7 +24,7 @@ double even_number(std::uint64_t n, double step) noexcept {
   return product - std::floor(product);
 }
 
-// What the reference forecast, which knows no x, is told of a row beside y.
+// What the reference forecast is told of a row beside y: its trials or its offset.
 double known_of(const RowLayout& layout, const double* row) noexcept {
   return layout.has_trials() ? layout.trials(row) : layout.offset(row);
 }
@@ -94,7 +94,7 @@ void Prequential::score_some(std::uint64_t first, std::uint64_t head) noexcept {
   Answer now = {posterior, nullptr, conformal_.bounds(), use_of(*posterior)};
   if (now.use == OutcomeUse::kNothing) return note_unscored(first, head);
   const std::uint64_t count = affordable(rows);
-  // The rows that judge it are spread over all of a piece, which may be sorted or come in turns.
+  // The rows that judge the posterior are spread over all that it predicts, which may be sorted.
   const bool judges = now.use == OutcomeUse::kCheck;
   const double share = static_cast<double>(judged_.left(of.n_seen, of.n_eff)) /
                        static_cast<double>(std::max<std::uint64_t>(count, 1));
@@ -142,7 +142,7 @@ double Prequential::transform(const PredictiveSummary& s, double y) noexcept {
   }
 }
 
-// Before there are two rows nobody knows in which units y is: what is said then is worth nothing.
+// Before there are two rows the units of y are not known, and what is predicted is worth nothing.
 void Prequential::note_unscored(std::uint64_t first, std::uint64_t head) noexcept {
   for (std::uint64_t i = first; i < head; ++i) add_to_reference(window_.row(i));
 }
@@ -162,7 +162,7 @@ void Prequential::ask(const Answer& answer, const PredictRequest& request,
   }
 }
 
-// The answer that was given when the row was asked about, otherwise `now`.
+// The answer that was given when the row was asked about; if it was not, `now`.
 Prequential::Answer Prequential::answer_to(const Answer& now, std::uint64_t sequence) noexcept {
   const GivenAnswer* const given = given_ != nullptr ? given_->given(sequence) : nullptr;
   return given == nullptr ? now : Answer{nullptr, given, given->served, given->use};

@@ -26,7 +26,8 @@ namespace windhover {
 // Predicts rows before the learner takes them in, and scores the predictions (Dawid 1984: the
 // prequential approach). It scores every row where there is time, otherwise evenly spaced ones, as
 // many as kShare of the thread's time allows; where the units of y are learned, none before there
-// are two rows. The learner's thread, but for scores(). Makes no heap call.
+// are two rows. Invariant: a row is scored only by an answer of a posterior that had not seen it.
+// The learner's thread, but for what says any thread. Makes no heap call.
 class Prequential {
  public:
   static constexpr double kShare = 0.05;
@@ -34,42 +35,45 @@ class Prequential {
   // seen.
   static constexpr double kWorst = -1'000;
 
-  // `memories`: the most columns of an average over them. `given`: of rows whose outcome comes
-  // later; null: there are none. `recovered`: rows below it were predicted before a restart. All
-  // outlive it.
+  // `memories`: the most columns of a MemoryAverage. `given`: answers to rows whose outcome comes
+  // later; null: there are none. `recovered`: rows below it were scored before a restart, and are
+  // not again. All arguments outlive it.
   Prequential(Arena& arena, const EngineConfig& config, std::uint32_t memories,
               const Window& window, const Model* model, Snapshots<Posterior>& snapshots,
               GivenAnswers* given, Clock& clock,
               const std::atomic<std::uint64_t>& recovered) noexcept;
   void reset() noexcept;
 
-  // Scores rows [first, head) of the window, which are about to be taken in. One that was asked
-  // about before its outcome came is scored by the answer given then.
+  // Scores the rows [first, head) of the window, which are about to be taken in. A row that was
+  // asked about before its outcome came is scored by the answer given then.
   void score(std::uint64_t first, std::uint64_t head) noexcept;
 
-  // Shows what outlives a restart: where conformal intervals end.
+  // Shows what outlives a restart: the ends of conformal intervals.
   void visit_state(StateVisitor& visitor) noexcept { conformal_.visit_state(visitor); }
-  // The same for one that has not begun.
+  // Shows the same for an engine that scores nothing.
   static void visit_none(StateVisitor& visitor) noexcept {
     Conformal(Conformal::Ends::kTogether).visit_state(visitor);
   }
 
   // Any thread.
   PredictionScores scores() const noexcept;
-  double recent_coverage() const noexcept;  // of 90 % intervals; NaN: none yet, or no such thing
+  double recent_coverage() const noexcept;            // of 90 % intervals; NaN: none yet
   double recent_conformal_coverage() const noexcept;  // likewise
+  // Whether a check of calibration has raised an alarm that stands.
   bool failing() const noexcept { return given_others_.failing() || as_served_.failing(); }
+  // See BorneOut.
   bool borne_out() const noexcept { return borne_out_.yes(); }
-  // What an answer from this posterior may be used for, however many it has given.
+  // What the outcome of a row may be used for that this posterior has predicted, however many rows
+  // have judged it.
   OutcomeUse use_of(const Posterior& posterior) const noexcept;
-  // Where conformal intervals end.
+  // The ends of conformal intervals now.
   Conformal::Bounds conformal() const noexcept { return conformal_.bounds(); }
 
  private:
-  static constexpr std::int64_t kMostNs = 5'000'000;  // saved up
+  static constexpr std::int64_t kMostNs = 5'000'000;  // the most time saved up
   static constexpr std::uint64_t kRowsATime = 8;      // between two looks at the clock
 
-  // An answer of a posterior, or one that was given before.
+  // The answer to a row: of a posterior now, or one that was given before.
   struct Answer {
     const Posterior* posterior;
     const GivenAnswer* given;
@@ -108,14 +112,14 @@ class Prequential {
   Predictor predictor_;
   ReferenceForecast reference_;
   std::array<ScoreAverage, PredictionScores::kMemories.size()> averages_;
-  // Three checks: of outcomes each given those before it, of a posterior's outcomes as one, and of
-  // each by itself.
+  // Three checks: of outcomes each given those before it, of a posterior's outcomes taken together,
+  // and of each by itself.
   CalibrationCheck given_others_;
   CalibrationCheck as_served_;
   BorneOut borne_out_;
   RatiosOfOnePosterior of_posterior_;
   JudgedRows judged_;
-  OutcomeFilter filter_;  // takes in the outcomes of these rows
+  OutcomeFilter filter_;  // is told the outcomes of the rows that judge
   Conformal conformal_;
   std::atomic<std::uint64_t> offered_{0};
   std::uint64_t scored_ = 0;

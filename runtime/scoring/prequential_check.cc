@@ -12,12 +12,14 @@ void Prequential::judge(const Answer& answer, const PredictRequest& asked,
   const double y = asked.outcomes[0];
   OutcomeRatios one = ratios(summary, y, reference);
   if (answer.use == OutcomeUse::kCheck) borne_out_.add(one);
-  // The posterior does not stand on rows that the reference has learned from since.
+  // The reference has learned from rows since that the posterior does not stand on, so as served
+  // the two are not compared.
   OutcomeRatios alone = one;
   alone[kReferenceAlternative] = 1;
   if (answer.given == nullptr) {
     const Provenance& of = answer.posterior->provenance;
-    // Rows also share what so many rows have left open of the noise, counted as in JudgedRows.
+    // Rows also share what is not known of the noise: as much as a quarter of n_eff rows says, as
+    // in JudgedRows.
     const double of_noise = 4 / static_cast<double>(std::max<std::uint64_t>(4, of.n_eff));
     const double share = predictor_.unknown_share(model_->response(), summary) + of_noise;
     const OutcomeRatios* before = of_posterior_.add(of.n_seen, alone, std::min(share, 1.0));
@@ -31,11 +33,11 @@ void Prequential::judge(const Answer& answer, const PredictRequest& asked,
   if (answer.use == OutcomeUse::kCheck) given_others_.add(one);
 }
 
-// The ratios of an outcome, given those that have judged the same posterior before.
+// The ratios of an outcome, given the outcomes that have judged the same posterior before.
 OutcomeRatios Prequential::given_others(const Posterior& posterior, const PredictRequest& asked,
                                         const PredictiveSummary& summary, double reference,
                                         double weight) noexcept {
-  constexpr double kStep = 0.5;  // sd of the linear predictor
+  constexpr double kStep = 0.5;  // of the differences, in sd of the linear predictor
   const double y = asked.outcomes[0];
   if (judged_.add(posterior.provenance.n_seen) == 1) filter_.begin();
   if (!filter_.any()) return ratios(summary, y, reference);

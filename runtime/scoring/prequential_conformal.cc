@@ -62,7 +62,7 @@ void Prequential::score_conformal(const Answer& answer, const PredictRequest& as
   score.conformal_size = has_classes(model_->response())
                              ? std::popcount(ClassShares(summary).set(upper))
                              : (upper - lower) / (2 * normal_quantile(0.95));
-  // A learner that is warming up says nothing of how good predictions will be.
+  // Predictions of a learner that is warming up say nothing of those to come.
   if (answer.use >= OutcomeUse::kConformal) conformal_.add(y);
 }
 

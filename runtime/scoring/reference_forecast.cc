@@ -24,7 +24,7 @@ void ReferenceForecast::reset() noexcept {
   rows_ = mean_ = variance_ = exposure_ = squared_exposure_ = 0;
 }
 
-// Each class has half a row beforehand, so that one that was never seen is possible (Jeffreys).
+// Each class begins with half a row, so that one that was never seen is possible (Jeffreys).
 double ReferenceForecast::class_probability(std::size_t label) const noexcept {
   const double beforehand = 0.5;
   const double all = rows_ + beforehand * static_cast<double>(classes_.size());
@@ -44,8 +44,8 @@ double ReferenceForecast::count_log_score(double y, double exposure) const noexc
          size * std::log(size / (size + mean)) + y * std::log(mean / (size + mean));
 }
 
-// Successes of n trials have the mean n p and the variance n p q (1 + (n - 1) rho). The rate has
-// half a success and half a failure beforehand.
+// Successes of n trials have the mean n p and the variance n p q (1 + (n - 1) rho). p begins with
+// half a success and half a failure.
 double ReferenceForecast::binomial_log_score(double y, double trials) const noexcept {
   constexpr double kMostCorrelated = 0.999;
   const double p = (rows_ * mean_ + 0.5) / (rows_ * exposure_ + 1);

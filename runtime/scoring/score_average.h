@@ -15,15 +15,15 @@ struct RowScore {
   double log_score = 0;  // log p(y | x) of the posterior predictive; nats
   double reference = 0;  // the log score of a forecast that knows nothing of x
   // Probability integral transform, uniform when the predictions are honest. With several classes
-  // it starts at 1/2, by the sets of the most probable ones. Below 0: there is none.
+  // it starts at 1/2, by the sets of the most probable classes. Below 0: there is none.
   double pit = -1;
   // Whether the conformal intervals that were served hold the outcome.
   std::array<bool, kScoredIntervals.size()> conformal{};
   double conformal_size = -1;  // below 0: there were none
 };
 
-// The averages over one memory. One writer; means() from any thread, each number as it was between
-// two rows, though not all of the same two.
+// The averages over one memory. One writer; means() and single numbers from any thread, each number
+// as it was between two rows, though not all between the same two.
 class ScoreAverage {
  public:
   explicit ScoreAverage(std::uint64_t memory) noexcept : memory_(memory) {}

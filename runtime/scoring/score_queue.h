@@ -11,11 +11,10 @@
 
 namespace windhover {
 
-// A queue from the observe thread to the learner's, without waiting: an entry says in which place
-// the answer to a row is. Entries are numbered from 0 on.
+// A wait-free queue from the observe thread to the learner's: an entry says in which place the
+// answer to a row is. Entries are numbered from 0 on.
 //
-// Invariant: rows grow from entry to entry, and no more entries are unread than there is room for:
-// each of them has a place to itself.
+// Invariant: rows grow from entry to entry, and no more entries are unread than there is room for.
 //
 // Threads: push() the observe thread; find() and pass() the learner's; read() any.
 class ScoreQueue {
@@ -28,19 +27,18 @@ class ScoreQueue {
     written_ = read_ = 0;
   }
 
-  // Returns the entry's number. REQUIRES: `row` is above those before; fewer than there is room for
-  // are unread.
+  // Adds an entry and returns its number. REQUIRES: `row` is above those before, and there is room.
   std::uint64_t push(std::uint64_t row, std::uint32_t place) noexcept {
     const std::uint64_t entry = written_.load(std::memory_order_relaxed);
     entries_[entry % entries_.size()] = {row, place};
     written_.store(entry + 1, std::memory_order_release);
     return entry;
   }
-  // All entries below this one have been read: their places are not looked at again.
+  // Entries below this one have been read: their places are not looked at again.
   std::uint64_t read() const noexcept { return read_.load(std::memory_order_acquire); }
 
-  // The place of that row's answer; nothing: it has none. Ask for rows in increasing order. The
-  // place does not change until pass().
+  // The place of that row's answer, which does not change until pass(); nothing: the row has none.
+  // REQUIRES: rows in increasing order.
   std::optional<std::uint32_t> find(std::uint64_t row) noexcept {
     const Entry* const entry = skip_to(row);
     if (entry == nullptr || entry->row != row) return std::nullopt;

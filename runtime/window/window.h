@@ -42,7 +42,7 @@ struct alignas(64) RowLease {
   std::atomic<std::uint64_t> rows;
 };
 
-// Invariant: no row that a lease protects is written, and rows below head() are complete.
+// Invariant: no row that a lease protects is overwritten, and rows below head() are complete.
 class Window {
  public:
   // Takes memory, writes nothing; call reset() before use. REQUIRES: size + slack < 2^32. `leases`:
