@@ -42,8 +42,8 @@ ChangePoint::Split ChangePoint::split() const noexcept {
   return best;
 }
 
-// Long-run variance of a number about the means before and after; infinity where too few stretches
-// tell.
+// Long-run variance of a number about the means before and after; infinity with fewer than three
+// stretches.
 double ChangePoint::variance(std::uint64_t before) const noexcept {
   constexpr std::uint64_t kStretches = 32;
   const std::uint64_t places = std::max<std::uint64_t>(1, places_ / kStretches);

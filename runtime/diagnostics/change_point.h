@@ -12,11 +12,12 @@ namespace windhover {
 
 // The split of a series x_1 .. x_n that a least squares fit of two means would choose: the k with
 // the largest |S_k - (k / n) S_n| / sqrt(k (n - k)), S_k = x_1 + ... + x_k (Hinkley 1970; for
-// normal numbers of equal variance it is the most likely one). Whether there was a change at all it
-// does not say. The error of k does not grow with n: it is some (sd / change)^2 numbers.
+// normal numbers of equal variance it is the most likely one). There is such a k also where nothing
+// changed; Split::contrast tells. The error of k does not grow with n: it is some (sd / change)^2
+// numbers.
 //
-// Cumulative sums are kept at kMost places at most: when there are more, every other one is
-// dropped, so that k is exact to n / (kMost / 2). Memory 8 kMost bytes; add() is O(1).
+// Cumulative sums are kept at fewer than kMost places: when there are as many, every other one is
+// dropped, so that k is exact to n / (kMost / 2). Memory 8 kMost bytes; add() is O(1). One thread.
 class ChangePoint {
  public:
   static constexpr std::size_t kMost = 512;
@@ -25,10 +26,10 @@ class ChangePoint {
   void add(double x) noexcept;
   std::uint64_t count() const noexcept { return count_; }
   struct Split {
-    std::uint64_t before = 0;  // numbers before the change, 1 to n - 1; 0: of fewer than two
+    std::uint64_t before = 0;  // numbers before the change, 1 to n - 1; 0: n is less than two
     // How far the two means are apart, in standard deviations of that difference, by the scatter of
     // some 32 to 64 stretches of the series about them: numbers may depend on one another within a
-    // stretch. 0 where there are fewer than three.
+    // stretch. 0 with fewer than three stretches.
     double contrast = 0;
   };
   Split split() const noexcept;  // O(kMost)

@@ -34,7 +34,7 @@ void Consistency::reset(double now) noexcept {
   for (int part = 0; part < 2; ++part) start_part(now);
 }
 
-// The newer part becomes the older one.
+// Begins a new part; the newer one becomes the older one, which is forgotten.
 void Consistency::start_part(double now) noexcept {
   std::swap(newer_, older_);
   if (checked_) std::fill_n(newer_.sum, size(), 0.0);
@@ -111,8 +111,8 @@ Consistency::Ratio Consistency::variance_ratio(double temperature) const noexcep
   return ratio;
 }
 
-// Takes the law from LawCheck instead of the dense solution. Up to kLyapunovDimension the draws
-// decide without a law.
+// Takes the law's ratios from LawCheck instead of the dense solution. Up to kLyapunovDimension the
+// draws themselves are compared with the posterior, so that no law is needed for `decided`.
 Consistency::Ratio Consistency::with_checked_law(Ratio ratio) const noexcept {
   ratio.law_largest = law_ != nullptr ? law_->largest() : kUnknown;
   ratio.law_smallest = law_ != nullptr ? law_->smallest() : kUnknown;
@@ -123,8 +123,8 @@ Consistency::Ratio Consistency::with_checked_law(Ratio ratio) const noexcept {
 
 // Extreme directions of `ess` draws in D dimensions reach (1 +- sqrt(D / ess))^2. Where single
 // variances are compared, each is a chi-square variable over its degrees of freedom, and the
-// farthest is within Wilson and Hilferty's quantile. A law that is not the posterior, and need not
-// be, widens what is compared with the posterior.
+// farthest is within Wilson and Hilferty's quantile. There a law that is not the posterior, and
+// need not be, widens the band, as draws are compared with the posterior.
 Consistency::Band Consistency::band(const Ratio& ratio, double ess) const noexcept {
   const double draws = std::max(ess, 1.0);
   if (dense()) {

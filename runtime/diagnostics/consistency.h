@@ -1,5 +1,5 @@
-// Ornstein-Uhlenbeck consistency: does the spread of the iterates agree with the law that the
-// estimates predict? All chains share their estimates, so they can agree with each other on a wrong
+// Ornstein-Uhlenbeck consistency: whether the spread of the iterates agrees with the law that the
+// estimates predict. All chains share their estimates, so they can agree with each other on a wrong
 // spread; this is the one check that sees it.
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_CONSISTENCY_H_
 #define WINDHOVER_RUNTIME_DIAGNOSTICS_CONSISTENCY_H_
@@ -17,55 +17,54 @@ namespace windhover {
 
 // Up to kLyapunovDimension the prediction solves the discrete Lyapunov equation, and the draws are
 // compared with it in every direction. Above, follow() asks whether the law is the posterior
-// (law_check.h), and the draws are compared with the posterior in their own variances and in a few
-// directions (spread_directions.h).
+// (law_check.h), and the draws are compared with the posterior in each parameter's variance and in
+// a few directions (spread_directions.h).
 //
-// One thread. Memory 9 D^2 up to kLyapunovDimension, about 65 D above; none when not `checked`:
-// with a diagonal C there is no law to predict, every ratio is NaN.
+// One thread. Memory 9 D^2 doubles up to kLyapunovDimension, about 65 D above; none when not
+// `checked`: with a diagonal C there is no law to predict, and every ratio is NaN.
 class Consistency {
  public:
   static constexpr std::uint32_t kLyapunovDimension = 32;
-  // The law, and the draws beyond what chance and a lag leave open, may be this far off.
+  // The law, and the draws beyond what chance leaves open, may be off by this factor.
   static constexpr double kTolerance = LawCheck::kTolerance;
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  static constexpr double kSpan = 32;
+  static constexpr double kSpan = 32;  // relaxations
 
   // What follow() will be called for.
   struct Follows {
     bool draws = false;
-    bool law = false;  // the sampler says its law; `has_state`: and keeps something, like momentum
+    bool law = false;  // the sampler says its law; `has_state`: and keeps a state, like momentum
     bool has_state = false;
   };
-  // `span`: relaxations that make up half of what is compared.
+  // `span`: in relaxations; deviations of one to two spans are compared.
   Consistency(Arena& arena, std::uint32_t dimension, bool checked, const Follows& follows,
               double span = kSpan) noexcept;
   // Times here count relaxations of a chain.
   void reset(double now) noexcept;
 
-  // Adds one iterate's deviation from the centre, kept in units of the posterior of its own time,
-  // whose A has the factor `curvature` and whose covariance is `covariance`: as rows come and go,
-  // directions get more and less certain. O(D^2) up to kLyapunovDimension, else O(D).
+  // Adds one iterate's deviation from the centre, in units of the posterior of its own time, as
+  // directions get more and less certain when rows come and go. `curvature`: the factor of A;
+  // `covariance`: P. O(D^2) up to kLyapunovDimension, else O(D).
   void add(const double* theta, const double* centre, double n, const Factor& curvature,
            const double* covariance, double now) noexcept;
-  // When the oldest deviation was added that still counts: one to two spans ago, longer where
-  // these are too few for a ratio, shorter where they are more than 10,000 or n has grown by 1.5 to
-  // 2.25 since: while rows are few, a relaxation lasts long. What one event did to the chains is
-  // forgotten then.
+  // When the oldest deviation that still counts was added, so that what one event did to the chains
+  // is forgotten: one to two spans ago. It is longer ago where these are too few for a ratio; less
+  // long where they are more than 10,000, or n has grown by a factor of 1.5 to 2.25 since, as a
+  // relaxation lasts long while rows are few.
   double since() const noexcept { return older_.since; }
 
-  // Goes on with the check of the law and of the directions that draws are compared in: call it
-  // eight times a relaxation. terms.sampler is null where no law is said. Complexity that of
-  // LawCheck::advance() and SpreadDirections::follow(); nothing below kLyapunovDimension, but for
-  // momentum.
+  // Goes on with the check of the law, and with the search for the directions that draws are
+  // compared in: call it eight times a relaxation. terms.sampler is null where no law is said.
+  // Costs what LawCheck::advance() and SpreadDirections::follow() do; up to kLyapunovDimension
+  // nothing, unless the sampler keeps a state.
   void follow(const LawTerms& terms, Interlude* interlude) noexcept;
 
-  // Largest and smallest ratio of observed to predicted variance over directions, given estimates
-  // and law(H, injected covariance), which says whether there is one; otherwise the posterior's
-  // covariance, times the temperature, is the prediction. O(60 D^3) up to kLyapunovDimension. Both
-  // 0 until there are kLeast x D deviations (kLeast x 10 where only variances are compared), and
-  // follow() knows enough.
-  // Beside them the same two of the law's variance to the posterior's: infinity where a law was
-  // said that does not exist, NaN where it is not known.
+  // Largest and smallest ratio of observed to predicted variance over directions. law(H, injected
+  // covariance) fills in the law, or returns false: then P times the temperature is the prediction.
+  // About 60 D^3 products up to kLyapunovDimension. Both are 0 until there are kLeast x D
+  // deviations (kLeast x 10 above kLyapunovDimension), and follow() knows enough. Beside them the
+  // same two of the law's variance over the posterior's: infinity where the sampler has no law
+  // after all, as its steps are too long; NaN where they are not known.
   struct Ratio {
     double largest = 0;
     double smallest = 0;
@@ -98,9 +97,10 @@ class Consistency {
     const Ratio ratio = dense_ratio(factor, n, temperature);
     return predicted ? ratio : with_checked_law(ratio);
   }
-  // Whether there are deviations enough for a ratio, and the law was looked at.
+  // Whether there are deviations enough for a ratio, and the law has been checked where it is to
+  // be.
   bool suffices() const noexcept;
-  // What the ratios of draws that spread as predicted lie between: kTolerance, and what `ess`
+  // The bounds on the ratios of draws that spread as predicted: kTolerance, widened by what `ess`
   // effective draws leave open.
   struct Band {
     double narrow;
@@ -129,8 +129,8 @@ class Consistency {
     double weight = 0;      // how many they are
     double since = 0;
     double n = 0;                         // n when the first one came
-    SpreadDirections::Numbers squares{};  // sums of them
-    double directed = 0;                  // and of how many deviations
+    SpreadDirections::Numbers squares{};  // sums of SpreadDirections::squares() ...
+    double directed = 0;                  // ... over so many deviations
   };
 
   // The law's prediction while dense(), D x D each.

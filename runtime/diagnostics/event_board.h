@@ -1,4 +1,4 @@
-// What has happened to an engine, where its readers see it.
+// Shows what has happened to an engine to its readers.
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_BOARD_H_
 #define WINDHOVER_RUNTIME_DIAGNOSTICS_EVENT_BOARD_H_
 
@@ -12,12 +12,12 @@
 
 namespace windhover {
 
-// Invariant: there always is a list to read, and it is that of the log.
+// Invariant: after reset() there always is a list to read, and it is that of the log.
 //
-// Threads: read() those of the readers, each with a place of its own; all else the learner's.
+// Threads: read() from each reader's thread, with an index of its own; all else on the learner's.
 class EventBoard {
  public:
-  // Takes memory, writes nothing; reset() before use.
+  // Takes memory, writes nothing; call reset() before use.
   EventBoard(Arena& arena, std::uint32_t readers) noexcept
       : slots_(arena.make_array<EventList>(Snapshots<EventList>::slots_for(readers))),
         pins_(arena.allocate<SnapshotPin>(readers)),
@@ -30,7 +30,7 @@ class EventBoard {
     show();
   }
 
-  // Whether there is a cause to look() that there was not when this was last asked.
+  // Whether `now` is another cause than when this was last asked, so that look() is to be called.
   bool has_cause(const EventCause& now) noexcept {
     if (now == looked_) return false;
     looked_ = now;
@@ -67,7 +67,7 @@ class EventBoard {
   std::span<SnapshotPin> pins_;
   Snapshots<EventList> shown_;
   EventLog log_;
-  EventCause looked_;  // when events were last looked for
+  EventCause looked_;  // as of the newest has_cause()
 };
 
 }  // namespace windhover

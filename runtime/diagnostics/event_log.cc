@@ -50,7 +50,7 @@ bool EventLog::look(const EngineMoment& now, std::int64_t time_ns) noexcept {
   return list_.total != total;
 }
 
-// A learner that has started over may be through its cold start again already.
+// A learner that has started over may have ended its cold start again already.
 void EventLog::look_at_learner(const EngineMoment& now, Event event) noexcept {
   const bool anew = now.cold_starts > cold_starts_;
   const bool over = sampling_ && (!now.sampling || anew);
@@ -130,7 +130,7 @@ void EventLog::remove(std::size_t place) noexcept {
   --list_.count;
 }
 
-// Times since 1970 are saved as they are: they do not depend on a clock that starts anywhere.
+// Times since 1970 are saved as they are, because the clock that gives them does not start anew.
 void EventLog::visit_state(StateVisitor& visitor) noexcept {
   visitor.section("events", 1);
   visitor.values(list_.count, list_.total, status_, reason_, sampling_, cold_starts_, memory_,

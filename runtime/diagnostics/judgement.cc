@@ -6,7 +6,7 @@ namespace windhover {
 
 namespace {
 
-// The relative rounding error of the sums of draws, and of those that are due.
+// Above the relative rounding error of the sums behind the replay ratio.
 constexpr double kRounding = 1e-9;
 
 PosteriorStatus status_of(StatusReason reason) noexcept {
@@ -32,7 +32,8 @@ bool spread_is_off(const Evidence& e) noexcept {
   return e.spread_largest >= e.band.wide || e.spread_smallest <= e.band.narrow;
 }
 
-// Both are 0 where nothing has been compared. Inside the band what is further from 1 is the worse.
+// Both are 0 where nothing has been compared. Inside the band the ratio further from 1 is the
+// worse.
 double worst_spread(const Evidence& e) noexcept {
   const bool wide = e.spread_largest >= e.band.wide;
   const bool narrow = e.spread_smallest <= e.band.narrow;
@@ -46,7 +47,7 @@ StatusReason reason_of(const Evidence& e) noexcept {
   if (!e.sampling || !compared) return StatusReason::kFewDraws;
   if (e.drifting) return StatusReason::kDrift;
   if (e.dependent_rows) return StatusReason::kDependentRows;
-  // Steps that the sampler chose itself always have a law, but for what rounding has swallowed.
+  // Steps that the sampler chose itself always have a law, unless rounding has swallowed it.
   const bool swallowed = std::isinf(e.law_largest) && !e.step_given;
   if (e.not_definite || swallowed) return StatusReason::kNotDefinite;
   if (e.chains_lost) return StatusReason::kLostChains;

@@ -12,7 +12,7 @@ using Eigen::Index;
 
 namespace {
 
-// The search approaches the bounds from inside, so that they may be a little wider than they look.
+// The search approaches the bounds from inside, so the true ones may be wider by this factor.
 constexpr double kShort = 1.02;
 
 bool within(double ratio) noexcept {
@@ -36,8 +36,8 @@ void LawCheck::reset() noexcept {
   found_ = {Verdict::kOpen, kNaN, kNaN, found_.version};
 }
 
-// The images of w: H w, (n/T) (C/S + E) H w and (1 - beta) (2 w - A H w / (1 + beta)). Products of
-// H w with the other two are n times the forms of Q / T and of G.
+// Works out the images of w: H w, (n/T) (C/S + E) H w and (1 - beta) (2 w - A H w / (1 + beta)).
+// Products of H w with the other two are n times the forms of Q / T and of G.
 void LawCheck::apply(const LawTerms& terms, const RatioVector& v, Interlude* interlude) noexcept {
   const Index d = dimension_;
   const double swept = kSweptNumber * static_cast<double>(d * d);
@@ -79,7 +79,7 @@ void LawCheck::advance(const LawTerms& terms, Interlude* interlude) noexcept {
   }
 }
 
-// Makes one step of the search. Returns whether there is no more to find for now.
+// Makes one step of the search. Returns whether there is nothing more to find for now.
 bool LawCheck::search(const LawTerms& terms, Interlude* interlude) noexcept {
   const bool converged = largest_.converged() && smallest_.converged();
   const bool decided = found_.verdict != Verdict::kOpen && found_.version == version_;
@@ -130,10 +130,10 @@ void LawCheck::begin_orbit(const LawTerms& terms, const double* direction) noexc
   orbit_.steps = 0;
 }
 
-// w <- w - A H c, velocity's part <- beta c, c <- the sum of both. Returns whether the orbit has
-// come to an end.
+// One power of R^T: w <- w - A H c, the velocity's part <- beta c, c <- the sum of both. Returns
+// whether the orbit has come to an end.
 bool LawCheck::advance_orbit(const LawTerms& terms, Interlude* interlude) noexcept {
-  constexpr int kEnough = 256;  // where it is certain already
+  constexpr int kEnough = 256;  // steps, if the ratio is certain to be beyond by then
   constexpr int kMost = 4096;
   constexpr double kClosed = 0.03;
   const Index d = dimension_;
@@ -165,7 +165,7 @@ void LawCheck::decide_by_orbits() noexcept {
   constexpr double kAttained = 1.05;
   const bool high = within(largest_.ratio()) || intervals_[0].low * kAttained >= largest_.ratio();
   const bool low = within(smallest_.ratio()) || intervals_[1].high <= kAttained * smallest_.ratio();
-  if (high && low) {  // the bounds are those of the law itself
+  if (high && low) {  // the bounds are attained, as far as they matter
     const bool beyond = Interval{largest_.ratio(), smallest_.ratio()}.beyond();
     return decide(beyond ? Verdict::kBeyond : Verdict::kWithin, largest_.ratio(),
                   smallest_.ratio());

@@ -1,21 +1,22 @@
-// Is the law that a sampler draws from the posterior, in every direction? The check asks its
-// coefficients, without solving an equation, by a few products with the matrices at a time.
+// Whether the law that a sampler draws from is the posterior, in every direction. The check looks
+// at the coefficients of the law's equation without solving it, by a few products with the matrices
+// at a time.
 //
 // The sampler's law has the covariance X = R X R^T + Q, where R = I - H A and Q = H (C/S + E) H.
-// The posterior's P = A^-1 / n (times the temperature) solves the same equation with
-// G = P - R P R^T in place of Q. If a G <= Q <= b G as matrices then a P <= X <= b P: X is the sum
-// of R^k Q R^kT over k, and P that of R^k G R^kT. The extreme eigenvalues of (Q, G) therefore bound
-// the ratio of the law's variance to the posterior's over all directions. They are that ratio where
+// The posterior's P = A^-1 / n (times the temperature) solves the same equation with G = P - R P
+// R^T in place of Q. If a G <= Q <= b G as matrices then a P <= X <= b P: X is the sum of R^k Q
+// R^kT over k, and P that of R^k G R^kT. The extreme eigenvalues of (Q, G) therefore bound the
+// ratio of the law's variance to the posterior's over all directions. They are its extremes where
 // H^-1, C and E are combinations of two matrices at most, as for all samplers that move by a full
 // matrix, and where H A and H C commute.
 //
-// With H w for the vectors, Q and G need no inverse: H^-1 G H^-1 = (2 H^-1 - A) / n. With momentum
-// beta the pair (theta, velocity) has such an equation too; there both right-hand sides are one
-// D x D block, four times, and G = (1 - beta) (2 H - H A H / (1 + beta)) / n.
+// For vectors H w the forms Q and G need no inverse: H^-1 G H^-1 = (2 H^-1 - A) / n. With momentum
+// beta the pair (theta, velocity) has such an equation, too; there both right-hand sides are one D
+// x D block, four times, and G = (1 - beta) (2 H - H A H / (1 + beta)) / n.
 //
-// Where the bounds leave it open, the ratio in one direction w is found as a quotient of two sums,
-// over k, of the forms Q and G at (R^T)^k w. What the sums leave out lies between a and b times
-// what is left of w^T P w, so that each side is certain.
+// Where the bounds leave it open, the ratio in one direction w is found as a quotient of two sums
+// over k, of the forms Q and G at (R^T)^k w. What the first sum leaves out lies between a and b
+// times what is left of w^T P w, which gives an interval that is certain.
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_LAW_CHECK_H_
 #define WINDHOVER_RUNTIME_DIAGNOSTICS_LAW_CHECK_H_
 
@@ -30,7 +31,7 @@
 
 namespace windhover {
 
-// What the check looks at, borrowed for one call. D x D matrices have both triangles filled.
+// What the check looks at, valid for one call. D x D matrices have both triangles filled.
 struct LawTerms {
   const AnySampler* sampler = nullptr;       // of an entry that has_law
   const double* curvature = nullptr;         // A
@@ -39,7 +40,7 @@ struct LawTerms {
   double minibatch_size = 0;
   double n = 0;
   double temperature = 1;
-  std::uint64_t version = 0;  // of all these: another number where any of them changed
+  std::uint64_t version = 0;  // another number whenever any of these has changed
 };
 
 // One thread. Memory 31 D.
@@ -49,22 +50,22 @@ class LawCheck {
   static constexpr double kTolerance = 1.3;
 
   enum class Verdict : std::uint8_t {
-    kOpen,     // not enough has been looked at yet
+    kOpen,     // not decided yet
     kWithin,   // within kTolerance in every direction
-    kBeyond,   // not so in one direction at least
-    kUnknown,  // the bounds are not within kTolerance, and no direction was found that is beyond it
+    kBeyond,   // beyond it in one direction at least
+    kUnknown,  // the bounds are beyond kTolerance, but no direction was found in which the law is
     kNone,     // there is no law: steps are too long
   };
 
   LawCheck(Arena& arena, std::uint32_t dimension) noexcept;
   void reset() noexcept;
 
-  // Goes on with the search: about kBudget products of two numbers, at least one step, until the
-  // verdict is found; one step then, which follows what changes. A step is one product with each
-  // of A, C and the sampler's own matrices. An interlude comes in between these.
+  // Goes on with the search: about kBudget products of two numbers, at least one step, until there
+  // is a verdict; after that one step, which follows changes. A step is one product with each of A,
+  // C and the sampler's own matrices, between which an interlude may run.
   void advance(const LawTerms& terms, Interlude* interlude) noexcept;
 
-  // The last verdict that was found: what has changed since is judged anew meanwhile.
+  // The last verdict found; changes since then are still being judged.
   Verdict verdict() const noexcept { return found_.verdict; }
   // The ratio of the law's variance to the posterior's. kWithin: bounds over all directions.
   // kBeyond: the farthest ratio that is certain in one direction on that side, or the bound if that
@@ -82,7 +83,7 @@ class LawCheck {
   static constexpr std::uint64_t kBudget = 1'000'000;
   static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-  // What the check found last, and for which version of the terms.
+  // What the check found last, and for which LawTerms::version.
   struct Finding {
     Verdict verdict = Verdict::kOpen;
     double largest = kNaN;
@@ -95,7 +96,7 @@ class LawCheck {
     RatioVector sum;         // that, and the part that acts on the velocity
     double numerator = 0;    // of Q, so far
     double denominator = 0;  // of G
-    double total = 0;        // n w^T P w of the first w: what the denominator comes to
+    double total = 0;        // n w^T P w of the first w: the denominator's limit
     int steps = 0;
   };
   struct Interval {
@@ -118,8 +119,8 @@ class LawCheck {
   std::uint32_t dimension_;
   bool begun_ = false;
   std::uint64_t version_ = 0;
-  bool turn_ = false;   // whose step is next
-  int orbit_side_ = 0;  // 0: none is under way; 1: of the largest, 2: of the smallest
+  bool turn_ = false;   // whether smallest_ made the last step of the search
+  int orbit_side_ = 0;  // the orbit under way: 0: none, 1: of largest_, 2: of smallest_
   Finding found_;
   ExtremeRatio largest_;
   ExtremeRatio smallest_;

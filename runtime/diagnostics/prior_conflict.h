@@ -6,8 +6,8 @@
 //   theta' (Lambda^-1 + I^-1)^-1 theta = m' Lambda m + (Lambda m)' I^-1 (Lambda m)
 // is chi-square with D degrees of freedom where the prior holds (Box 1980, section 2; Evans and
 // Moshonov 2006). Directions of which the rows say nothing add nothing. A prior that is right,
-// tight or not, raises no alarm; one that the rows lie far outside does, however many rows outweigh
-// it by now: what it says is then not what was meant.
+// tight or not, raises no alarm. One that the rows lie far outside does, however much they outweigh
+// it by now, because it cannot have been meant.
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_PRIOR_CONFLICT_H_
 #define WINDHOVER_RUNTIME_DIAGNOSTICS_PRIOR_CONFLICT_H_
 
@@ -19,16 +19,16 @@ namespace windhover {
 // How often chance alone may exceed the bound.
 inline constexpr double kPriorConflictRate = 1e-5;
 
-// P(chi-square with D degrees of freedom > bound) is at most kPriorConflictRate (Laurent and
-// Massart 2000, lemma 1).
+// The bound that a chi-square variable with D degrees of freedom exceeds at most that often
+// (Laurent and Massart 2000, lemma 1).
 inline double prior_conflict_bound(double dimension) noexcept {
   const double x = -std::log(kPriorConflictRate);
   return dimension + 2 * std::sqrt(dimension * x) + 2 * x;
 }
 
-// With a dispersion that was learned from n rows the statistic is D times an F of D and n - D
-// degrees of freedom, whose tail is heavier. The tail of what is returned, the log of the
-// likelihood ratio with Bartlett's factor or a little less, is not.
+// Corrects the statistic for a dispersion that was learned from n rows. It is then D times an F of
+// D and n - D degrees of freedom, whose tail is heavier than chi-square's. What is returned, the
+// log of the likelihood ratio with Bartlett's factor or a little less, has no heavier tail.
 inline double with_learned_dispersion(double statistic, double n, double dimension) noexcept {
   const double freedom = n - dimension;
   return std::max(freedom - 1, 0.0) * std::log1p(statistic / std::max(freedom, 1.0));

@@ -1,4 +1,4 @@
-// The most that chance makes of split R-hat where all chains agree.
+// The bound that split R-hat rarely exceeds by chance where all chains agree.
 //
 // k chains of `effective` independent draws in all are 2 k halves of m = effective / (2 k) draws
 // each. Then (B / n) / W of R-hat^2 = (n - 1) / n + (B / n) / W (Gelman et al. 2013, section 11.4)
@@ -13,8 +13,9 @@ namespace windhover {
 // How often chance alone may exceed the bound.
 inline constexpr double kRHatRate = 0.01;
 
-// The quantile of F is Paulson's (1942), to 2 % of R-hat^2 - 1. Infinity: draws so few that R-hat
-// says nothing. REQUIRES: chains and dimension are 1 or more. Complexity O(1).
+// The bound on the largest R-hat of `dimension` parameters, by Paulson's quantile of F (1942), to 2
+// % of R-hat^2 - 1. Infinity: so few draws that R-hat says nothing. REQUIRES: chains and dimension
+// are 1 or more. O(1).
 double r_hat_chance(double effective, double chains, double dimension) noexcept;
 
 }  // namespace windhover

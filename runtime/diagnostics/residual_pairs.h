@@ -1,4 +1,4 @@
-// Do the residuals of neighbouring rows resemble one another? A hundred rows can tell.
+// Whether the residuals of neighbouring rows resemble one another. A hundred rows can tell.
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_RESIDUAL_PAIRS_H_
 #define WINDHOVER_RUNTIME_DIAGNOSTICS_RESIDUAL_PAIRS_H_
 
@@ -9,22 +9,25 @@
 
 namespace windhover {
 
-// Takes the products of each residual with the one before it: their sum over the root of the sum of
-// their squares. Where rows are independent and the model is right each product has mean 0 whatever
-// those before it were, so that this is about a standard normal number, also where residuals differ
-// in size from row to row; with symmetric residuals it is beyond x with a probability of exp(-x^2 /
-// 2) at most (de la Pena 1999), with skewed ones more rarely. Residuals count as kMostSizes times
-// their root mean square at most: one that is far out must not hide what the others say.
+// The statistic is the sum of the products of each residual with the one before it, over the root
+// of the sum of their squares. Where rows are independent and the model is right each product has
+// mean 0 whatever those before it were, so this is about a standard normal number, also where
+// residuals differ in size from row to row. With symmetric residuals it is beyond x with a
+// probability of exp(-x^2 / 2) at most (de la Pena 1999), with skewed ones more rarely. Residuals
+// count as kMostSizes times their root mean square at most, so that one far out does not hide the
+// others.
 //
-// How many of independent passes were alike(), of 400,000 over 100 rows and 100,000 over 384 at
-// each kind of noise, with three parameters, one of them of a feature that walks: none of normal
-// noise, of exponential, of a cubed normal number, where an eighth of the rows are on one side,
-// where sd is in proportion to a feature, and where it is 1 or 0.1 by the twenty; where that last
-// noise is exponential, 1.3e-5 and 2e-5; where exponential noise goes up or down by the twenty,
-// 3e-6 and none; where its sd grows by a factor of 20, 5e-6 and 1e-5. Noise without a variance,
-// Student's of 2 degrees of freedom: 8e-6 and 1.4e-4, as one row tilts the fit beneath its
-// neighbours. The worst seen, simulated apart: noise of two values, an eighth of the rows on one
-// side, another side every twenty rows, 5e-4 over 100 rows.
+// Measured shares of alike() for independent rows, of 400,000 passes over 100 rows and of 100,000
+// over 384, with three parameters, one of them of a feature that walks:
+//   normal, exponential or cubed normal noise; an eighth of the rows on one side; sd in
+//     proportion to a feature; sd 1 and 0.1 in turns of twenty rows:          none, none
+//   exponential noise, sd 1 and 0.1 in turns of twenty rows:                  1.3e-5, 2e-5
+//   exponential noise, up and down in turns of twenty rows:                   3e-6, none
+//   exponential noise whose sd grows by a factor of 20:                       5e-6, 1e-5
+//   Student's noise of 2 degrees of freedom, which has no variance, so that
+//     one row tilts the fit beneath its neighbours:                           8e-6, 1.4e-4
+//   the worst seen, in another simulation: noise of two values, an eighth of
+//     the rows on one side, sides in turns of twenty rows:                    5e-4 (100 rows)
 //
 // A pass looks at its newest kMostRows rows. One thread. add() is O(1), conclude() O(kMostRows).
 class ResidualPairs {
@@ -45,14 +48,14 @@ class ResidualPairs {
   void begin_pass() noexcept { rows_ = 0; }
   // Adds the next row's residual, in sd of the noise that the model expects.
   void add(double residual) noexcept { residuals_[rows_++ % kMostRows] = residual; }
-  // Ends the pass. With fewer than kLeastRows rows what was known before stays; residuals that are
-  // nothing beside the noise, as where a fit is perfect, say nothing, whatever they have in common.
+  // Ends the pass. With fewer than kLeastRows rows what was known before stays. Residuals far below
+  // the noise, as of a perfect fit, say nothing, whatever they have in common.
   void conclude() noexcept;
 
-  // The sum above in standard deviations, 0 where nothing is known.
+  // The statistic; 0 where nothing is known.
   double resemblance() const noexcept { return resemblance_; }
-  // Whether neighbours are alike: by chance in about kFalseAlarmRate of the passes; what makes it
-  // more is above.
+  // Whether neighbours are alike: by chance in about kFalseAlarmRate of the passes, or as measured
+  // above.
   bool alike() const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;

@@ -1,4 +1,4 @@
-// Do rows come in an order of their features, as those of time series and of sorted files do?
+// Whether rows come in an order of their features, as those of time series and of sorted files do.
 #ifndef WINDHOVER_RUNTIME_DIAGNOSTICS_ROW_ORDER_H_
 #define WINDHOVER_RUNTIME_DIAGNOSTICS_ROW_ORDER_H_
 
@@ -10,17 +10,17 @@
 
 namespace windhover {
 
-// Then the next rows lie where none was seen, and few rows do not tell whether what holds of those
-// seen holds there, too.
+// In an order the next rows lie where none was seen, and few rows do not tell whether the model
+// holds there, too.
 //
-// Takes the products of a feature's distances from its mean so far, a row's times that of the row
-// before: their sum over the root of the sum of their squares is about a standard normal number
-// where rows are in no order. By chance in_order() is true of one pass in 1,000. Sparse rows are
-// not looked at. One thread. add() is O(features).
+// The statistic of a feature is the sum of the products of a row's distance from the feature's mean
+// so far and that of the row before, over the root of the sum of their squares: about a standard
+// normal number where rows are in no order. By chance in_order() is true after one pass in 1,000.
+// Sparse rows are not looked at. One thread. add() is O(features) a row.
 class RowOrder {
  public:
   static constexpr double kChance = 1e-3;
-  // The order matters for fewer rows than this; of more nothing is asked, in order or not.
+  // The order matters for fewer rows than this.
   static constexpr std::uint64_t kFewRows = 384;
 
   RowOrder(Arena& arena, const RowLayout& layout) noexcept;
@@ -37,7 +37,7 @@ class RowOrder {
 
  private:
   const RowLayout layout_;
-  std::uint32_t features_;  // that are looked at
+  std::uint32_t features_;  // how many are looked at
   double threshold_;
   bool in_order_ = false;
   std::uint64_t rows_ = 0;  // of the pass so far

@@ -164,8 +164,8 @@ void ScoreSeries::conclude_dependence() noexcept {
   }
 }
 
-// What a difference of mean between the newest rows and the others adds to a batch's variance, per
-// batch of kBatchRows: drift must not hide itself.
+// What a difference of mean between the newest rows and the others adds to the variance of batches
+// of kBatchRows. It is subtracted, or drift would hide itself.
 double ScoreSeries::between_parts(std::uint32_t j) const noexcept {
   const double batches = static_cast<double>(influences_.count());
   const double share = newest_.batches / batches;
@@ -182,7 +182,7 @@ std::uint32_t ScoreSeries::level_of(std::uint32_t j) const noexcept {
     const auto batches = static_cast<double>(influences_.batches(level));
     const double drift = between_parts(j) * static_cast<double>(std::uint64_t{1} << level);
     const auto covariance = influences_.at(level, j);
-    // Long batches do not all lie on one side of the shift.
+    // Long batches may lie across the shift, and then `drift` is too much.
     if (!(covariance.own > drift)) break;
     const double correlation = (covariance.lagged - drift) / (covariance.own - drift);
     const bool uncorrelated = !(correlation > 0.125 + 1 / std::sqrt(batches));
@@ -202,12 +202,12 @@ void ScoreSeries::conclude_drift() noexcept {
     const auto covariance = influences_.at(level, j);
     const double first = std::max(influences_.at(0, j).own - between_parts(j), 0.0);
     const double own = std::max(covariance.own - drift, first);
-    // Estimating the two means takes away 6 of so many; the sum over lags may be anything, even
-    // negative.
+    // Estimating the two means takes away 6 of at_level. The lagged sum may be negative, so there
+    // is a lower bound.
     const double long_run =
         std::max(own + 2 * (covariance.lagged - drift), 0.5 * own) / (1 - 6 / at_level);
-    // An estimate with so many degrees of freedom makes a Student t number of a normal one: its
-    // variance.
+    // A variance with so many degrees of freedom makes a Student t number of a normal one, whose
+    // variance is larger by freedom / (freedom - 2).
     const double freedom = at_level / 3;
     influence_variance_[j] = long_run / kBatchRows * freedom / (freedom - 2);
     const double newest_mean = newest_.sum[j] / newest_.batches;
@@ -221,11 +221,11 @@ void ScoreSeries::conclude_drift() noexcept {
     const double t = (newest_mean - others_mean) / std::sqrt(variance);
     const double size = normal_of_student(t, freedom);
     drift_ = std::max(drift_, size);
-    drifts_[j] = std::copysign(size, -t);  // scores lead uphill, a parameter goes down
+    drifts_[j] = std::copysign(size, -t);  // parameters go against the gradient
   }
 }
 
-// The rows of the batch that was not filled came last.
+// The rows of the last, unfilled batch came after the change, too.
 void ScoreSeries::conclude_change() noexcept {
   rows_since_change_ = 0;
   if (watched_ != kNobody) {

@@ -16,26 +16,25 @@ namespace windhover {
 // One thread. Memory 31 D.
 class SpreadDirections {
  public:
-  static constexpr std::size_t kLaw = 2;      // the first are where the law is farthest off
-  static constexpr std::size_t kExtreme = 2;  // then the best and the worst determined
+  static constexpr std::size_t kLaw = 2;      // first those in which the law is farthest off
+  static constexpr std::size_t kExtreme = 2;  // then the worst and the best determined
   static constexpr std::size_t kRandom = 2;
   static constexpr std::size_t kCount = kLaw + kExtreme + kRandom;
   using Numbers = std::array<double, kCount>;
 
   SpreadDirections(Arena& arena, std::uint32_t dimension) noexcept;
 
-  // Takes the directions anew with the next follow() that has found them; until then no deviation
-  // counts.
+  // The next follow() that knows the directions takes them anew; until then squares() is false.
   void choose_again() noexcept { chosen_ = false; }
-  // Call it after what may have changed the posterior's covariance P: `version` is another number
-  // where it did. `law` are the law's two directions; null where there is none. Complexity 2 D^2,
-  // while directions are looked for about 1e6 more, and kCount D^2 where P did change or directions
-  // were chosen; an interlude comes in between the products.
+  // Follows the posterior's covariance P; `version`: another number whenever P has changed. `law`:
+  // the law's two directions, null where there is no law. Takes 2 D^2 products, about 1e6 more
+  // while directions are looked for, and kCount D^2 where P has changed or directions were chosen.
+  // An interlude may run between them.
   void follow(const double* covariance, std::uint64_t version,
               const std::array<const double*, kLaw>& law, Interlude* interlude) noexcept;
 
-  // The squared deviation in each direction over the posterior's variance; false: none was chosen.
-  // Complexity kCount D.
+  // The squared deviation in each direction over the posterior's variance; false: no directions
+  // have been chosen. O(kCount D).
   bool squares(const double* deviation, Numbers& squares) const noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -50,7 +49,7 @@ class SpreadDirections {
   bool chosen_ = false;
   std::uint64_t version_ = 0;
   std::uint64_t choices_ = 0;
-  ExtremeRatio worst_;  // determined: most variance beside the parameters' own
+  ExtremeRatio worst_;  // the worst determined: the most variance beside the parameters' own
   ExtremeRatio best_;
   double* directions_;  // kCount x D
   Numbers variances_{};
