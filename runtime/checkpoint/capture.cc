@@ -11,10 +11,11 @@ namespace windhover::checkpoint {
 
 namespace {
 
-// Room for flags, counts and enums that objects keep in fewer than 8 bytes, headers of sections,
+// For flags, counts and enums that objects keep in fewer than 8 bytes, headers of sections,
 // counters.
 constexpr std::size_t kBesideTheMemory = 64 * 1024;
-// A section of rows costs 80 bytes beside them; the writer waits for one at a time.
+// A section of rows costs 80 bytes beside its rows; the writer of the window may have to wait for
+// one.
 constexpr std::size_t kRowBytes = 64 * 1024;
 
 }  // namespace

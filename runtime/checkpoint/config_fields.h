@@ -1,4 +1,4 @@
-// What of a configuration the state of an engine depends on.
+// The fields of a configuration that the state of an engine depends on.
 #ifndef WINDHOVER_RUNTIME_CHECKPOINT_CONFIG_FIELDS_H_
 #define WINDHOVER_RUNTIME_CHECKPOINT_CONFIG_FIELDS_H_
 
@@ -10,20 +10,21 @@
 
 namespace windhover::checkpoint {
 
-// The one list of fields that must agree. It leaves out those that may differ when an engine is
-// restored: slack, frame size, threads, readers, followers. A field that is added to a
-// configuration goes here or is named there (tests/runtime/checkpoint_format_test.cc counts bytes).
+// An entry of the one list of fields that must agree when an engine is restored. Fields that may
+// differ are left out: sizes of slack, frames and questions, threads, readers, followers, labels,
+// scoring. A field that is added to a configuration goes into this list, or is named among those
+// left out (tests/runtime/checkpoint_configuration_test.cc counts bytes).
 struct ConfigField {
   enum class Kind : std::uint8_t { kWhole, kReal, kHash };
 
   Kind kind;
-  const char* sentence;  // "... another NAME; ...": what an error says
+  const char* sentence;  // what an error says: "... another NAME; ..."
   std::uint64_t (*bits)(const EngineConfig& config) noexcept;
-  bool decides_others = false;  // defaults of other fields depend on it
+  bool decides_others = false;  // defaults of other fields depend on this one
 
   // The name in the sentence, between "another " and ";": at most 31 characters.
   std::string_view name() const noexcept;
-  // The number that an error gives.
+  // The number that an error shows for these bits.
   double number(std::uint64_t bits) const noexcept;
 };
 std::span<const ConfigField> config_fields() noexcept;

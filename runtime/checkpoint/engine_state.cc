@@ -78,7 +78,7 @@ void EngineState::take() noexcept {
   capture_->release();
 }
 
-// Rows are written first: the sooner they are, the less the writer of the window has to wait.
+// Rows are written first, so that the writer of the window waits for as short as possible.
 Status EngineState::write(Sink& sink, std::uint64_t head) noexcept {
   if (!capture_->fits()) return Status::kTooLarge;
   Window& window = engine_.parts.window;
@@ -107,7 +107,8 @@ Status EngineState::write(Sink& sink, std::uint64_t head) noexcept {
     if (!ok(status)) return status;
   }
   window.end_lease(lease());
-  // The observe thread's counter has gone on since; this is what it was at `head`.
+  // The counter of accepted rows belongs to the observe thread and has gone on; at `head` it was
+  // this.
   static_assert(static_cast<int>(RuntimeCounter::kRowsAccepted) == 0);
   std::memcpy(capture_->counters(), &head, sizeof(head));
   if (const Status status = writer.sections(capture_->state()); !ok(status)) return status;
@@ -155,13 +156,13 @@ Result<bool> EngineState::restore(Source& source) noexcept {
   if (restored.ok()) {
     capture_->release();
   } else {
-    engine_.start_anew();  // this object, too
+    engine_.start_anew();  // makes this object anew, too
   }
   return restored;
 }
 
-// Verified sections of the learner gather in the buffer for captures; rows go to their slots, where
-// nobody sees them before the head is published.
+// Verified sections of the learner are gathered in the buffer for captures. Rows go to their slots,
+// where nobody sees them before the head is published.
 Result<bool> EngineState::read(Source& source) noexcept {
   checkpoint::Reader reader(source);
   const Result<Header> begun = reader.begin();
@@ -172,7 +173,7 @@ Result<bool> EngineState::read(Source& source) noexcept {
       reader.configuration(header, engine_.config, engine_.engine.fingerprint(), room);
   if (result.ok()) result = check_rows(header, engine_.parts.window);
   std::size_t used = 0;
-  std::uint64_t learned_at = 0;  // where the first section begins that is not of rows
+  std::uint64_t learned_at = 0;  // where the learner's first section begins
   std::uint64_t next = header.first;
   while (result.ok()) {
     const auto section = reader.next(capture_->rows(), room.subspan(used));
@@ -213,7 +214,8 @@ bool EngineState::read_rows(std::span<const std::byte> payload, std::uint64_t& n
   return true;
 }
 
-// A verified section that does not fit is one of another version, or made to deceive.
+// Puts the numbers of verified sections into the engine's parts. A section that does not fit is of
+// another version, or was made to deceive.
 Result<bool> EngineState::put(std::span<const std::byte> sections, std::uint64_t at) noexcept {
   checkpoint::StateRestorer restorer(sections, engine_.block(), at);
   engine_.visit_learned(restorer);

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are copied as
 inline constexpr std::uint32_t kFormatVersion = 1;
 inline constexpr std::array<char, 8> kMagic = {'w', 'h', 'v', 'r', 'c', 'k', 'p', 't'};
 
-// The first bytes of every version there will be. Every field little-endian, no padding.
+// The first bytes of a checkpoint of any version. Every field is little-endian, without padding.
 struct Header {
   std::array<char, 8> magic = kMagic;
   std::uint32_t version = kFormatVersion;
@@ -28,12 +28,13 @@ struct Header {
   std::uint64_t first = 0;          // rows [first, head) follow
   std::uint64_t head = 0;
   std::uint64_t lease = 0;     // rows that the learner had taken in
-  std::uint64_t checksum = 0;  // of the bytes before; the seed of the first section's
+  std::uint64_t checksum = 0;  // of the bytes before it; the seed of the first section's checksum
 };
 static_assert(sizeof(Header) == 64 && std::is_trivially_copyable_v<Header>);
 
 // Sections follow, each as this header, `length` bytes, and the checksum of both, seeded with the
-// checksum before it: a section moved, left out or of another checkpoint is found as damage.
+// checksum before it. So a section that was moved, left out or taken from another checkpoint is
+// found as damage.
 struct SectionHeader {
   static constexpr std::size_t kNameBytes = 40;
   std::array<char, kNameBytes> name = {};  // filled up with zeros
@@ -52,12 +53,12 @@ struct SectionHeader {
 };
 static_assert(sizeof(SectionHeader) == 56 && std::is_trivially_copyable_v<SectionHeader>);
 
-// Sections come in this order: the fields, rows as often as they take, the learner's sections as
+// Sections come in this order: the configuration, as many of rows as are needed, the learner's as
 // EngineState::visit_state shows them, the counters, the end.
 inline constexpr std::string_view kConfiguration = "configuration";
 inline constexpr std::string_view kRows = "rows";
 inline constexpr std::string_view kCounters = "counters";
-inline constexpr std::string_view kEnd = "end";  // the number of sections before it
+inline constexpr std::string_view kEnd = "end";  // holds the number of sections before it
 
 // What a section of rows begins with; packed rows follow (runtime/window/packed_rows.h).
 struct RowsHeader {

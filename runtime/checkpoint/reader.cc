@@ -53,7 +53,7 @@ Result<Reader::Section> Reader::next(std::span<std::byte> rows,
   header_ = header;
   std::span<std::byte> payload = rows;
   if (!header.is(kRows)) {
-    // A checkpoint that holds more than its configuration can have is damaged in a length.
+    // One that holds more than its configuration can have is damaged in a length.
     if (room.size() < sizeof(header)) return damaged();
     std::memcpy(room.data(), &header, sizeof(header));
     payload = room.subspan(sizeof(header));
@@ -148,7 +148,7 @@ const char* StateRestorer::misfit() noexcept {
   return misfit_;
 }
 
-// A single number may be on the stack.
+// Numbers are written inside the engine's block only; a single one may be on the stack.
 void StateRestorer::put(std::span<std::byte> numbers) noexcept {
   if (numbers.empty()) return;
   const std::less_equal<const std::byte*> before;

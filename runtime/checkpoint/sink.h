@@ -12,8 +12,8 @@ namespace windhover {
 // Takes bytes one after another. One thread at a time.
 class Sink {
  public:
-  // Takes all of `bytes`, or returns a status other than kOk; after that nothing is known of what
-  // was taken, and it is not called again.
+  // Takes all of `bytes`, or returns a status other than kOk: then any part may have been taken,
+  // and it is not called again.
   virtual Status write(std::span<const std::byte> bytes) noexcept = 0;
 
  protected:
@@ -23,8 +23,8 @@ class Sink {
 // Gives bytes one after another. One thread at a time.
 class Source {
  public:
-  // Fills all of `bytes`, or returns a status other than kOk: kClosed where fewer are left. It is
-  // not called again then, and `bytes` holds anything.
+  // Fills all of `bytes`, or returns a status other than kOk (kClosed if fewer are left): then what
+  // `bytes` holds is not defined, and it is not called again.
   virtual Status read(std::span<std::byte> bytes) noexcept = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// Checkpoints going out and coming in, section by section.
+// Writes and reads checkpoints section by section.
 #ifndef WINDHOVER_RUNTIME_CHECKPOINT_STREAM_H_
 #define WINDHOVER_RUNTIME_CHECKPOINT_STREAM_H_
 
@@ -29,26 +29,27 @@ class Writer {
 
  private:
   Sink& sink_;
-  std::uint64_t sum_ = 0;  // of what came last
+  std::uint64_t sum_ = 0;  // the checksum written last
   std::uint64_t sections_ = 0;
 };
 
-// Reads a checkpoint and verifies as it goes: nothing that it hands out has not been checked. After
-// an error it is not called again. Errors say what is wrong and, where something is damaged, at
-// which byte the section begins.
+// Reads a checkpoint and verifies it: everything that it hands out has been checked. After an error
+// it is not called again. Errors say what is wrong and, where something is damaged, at which byte
+// the section begins.
 class Reader {
  public:
   explicit Reader(Source& source) noexcept : source_(source) {}
 
-  // Reads the header. kMalformed: it is no checkpoint, or its first bytes are damaged;
-  // kUnsupported: it is of a later version.
+  // Reads the header. kMalformed: this is no checkpoint, or its first bytes are damaged;
+  // kUnsupported: it is of a later version of the format.
   Result<Header> begin() noexcept;
-  // Compares the configuration. kInvalidConfig: the first field that differs. `room` has space for
-  // the section.
+  // Reads the section of the configuration and compares it. kInvalidConfig: a field differs, of
+  // several one that decides others, or else the first; kUnsupported: it has other fields. `room`
+  // has space for the section.
   Result<bool> configuration(const Header& header, const EngineConfig& config,
                              std::uint64_t fingerprint, std::span<std::byte> room) noexcept;
-  // Reads the next section; at_end() says whether it is the last. The payload of rows goes into
-  // `rows`, that of others, after the section's header, into `room`.
+  // Reads the next section, of which kEnd is the last. The payload of rows goes into `rows`, that
+  // of other sections, after the section's header, into `room`.
   struct Section {
     SectionHeader header;
     std::span<std::byte> payload;
@@ -69,16 +70,17 @@ class Reader {
   std::uint64_t sum_ = 0;
   std::uint64_t sections_ = 0;
   std::uint64_t at_ = 0;       // bytes read
-  std::uint64_t section_ = 0;  // where it began
+  std::uint64_t section_ = 0;  // where the section read last began
   SectionHeader header_;
 };
 
-// Puts the numbers of verified sections into the objects that show them. What does not fit is put
-// nowhere: from there on everything is 0, and misfit() tells.
+// Puts the numbers of verified sections into the objects that show them. From the first number that
+// does not fit on every number is set to 0, and misfit() tells.
 class StateRestorer final : public StateVisitor {
  public:
-  // `sections` one after another, each with its header; spans of numbers lie in `block`. The first
-  // began at byte `at` of the checkpoint, where each has its checksum behind it.
+  // `sections`: one after another, each with its header; the first began at byte `at` of the
+  // checkpoint, in which each is followed by its checksum. `block`: where spans of numbers must
+  // lie.
   StateRestorer(std::span<const std::byte> sections, std::span<const std::byte> block,
                 std::uint64_t at = 0) noexcept
       : left_(sections), block_(block), next_at_(at) {}
@@ -93,10 +95,11 @@ class StateRestorer final : public StateVisitor {
     put(std::as_writable_bytes(numbers));
   }
 
-  // The name of the first section that was not as it should be; null: all was put, and nothing is
-  // left.
+  // The name of the first section that does not fit; null: all fitted, and nothing is left. Call it
+  // after the last number.
   const char* misfit() noexcept;
-  // The byte at which that section begins, or what stands in its place. REQUIRES: misfit().
+  // The byte at which that section begins, or what stands in its place. REQUIRES: misfit() is not
+  // null.
   std::uint64_t misfit_at() const noexcept { return misfit_at_; }
   bool of_another_version() const noexcept { return of_another_version_; }
 
@@ -104,12 +107,12 @@ class StateRestorer final : public StateVisitor {
   void put(std::span<std::byte> numbers) noexcept;
   void fail() noexcept;
 
-  std::span<const std::byte> left_;  // sections after this one
+  std::span<const std::byte> left_;  // sections after the present one
   std::span<const std::byte> block_;
-  std::span<const std::byte> payload_;  // what is left of this one
+  std::span<const std::byte> payload_;  // what is left of the present one
   const char* name_ = "";
-  std::uint64_t at_ = 0;       // where this one begins
-  std::uint64_t next_at_ = 0;  // and the next
+  std::uint64_t at_ = 0;       // where the present one begins
+  std::uint64_t next_at_ = 0;  // where the next one begins
   const char* misfit_ = nullptr;
   std::uint64_t misfit_at_ = 0;
   bool of_another_version_ = false;
