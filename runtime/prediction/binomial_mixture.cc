@@ -12,7 +12,7 @@ namespace windhover {
 
 namespace {
 
-// log of x! over Stirling's sqrt(2 pi x) (x / e)^x, x = 1, 2, ...
+// The log of x! over Stirling's sqrt(2 pi x) (x / e)^x, x = 1, 2, ...
 double stirling_rest(double x) noexcept {
   if (x < 16) {
     return log_gamma(x + 1) - (x + 0.5) * std::log(x) + x - 0.5 * std::log(2 * std::numbers::pi);
@@ -38,8 +38,8 @@ BinomialMixture::BinomialMixture(double m, double s, double trials) noexcept
   var_aleatoric_ = trials * p.product;
 }
 
-// At most k of n trials succeed when a negative binomial count of failures is as large as n - k at
-// least: both are statements about a ratio of Gamma variables of shapes k + 1 and n - k.
+// At most k of n trials succeed when a negative binomial count of failures is at least n - k: both
+// are statements about a ratio of Gamma variables of shapes k + 1 and n - k.
 double BinomialMixture::cdf(double k) const noexcept {
   if (k < 0) return 0;
   k = std::floor(k);
@@ -48,9 +48,8 @@ double BinomialMixture::cdf(double k) const noexcept {
   return gamma_ratio_cdf(k + 1, rest, 1 / rest, m_ + std::log(rest), s_);
 }
 
-// Works with the failures where they are fewer: far to the left the likelihood of k successes is
-// then constant times exp(k eta), and its maximum, if there is one, is at log-odds that are not
-// above 0.
+// Counts failures where they are fewer: far to the left the likelihood of k successes is then a
+// constant times exp(k eta), and its maximum, if there is one, is at log-odds not above 0.
 double BinomialMixture::log_probability(double k) const noexcept {
   const double n = trials_;
   const bool failures = k > 0.5 * n;
@@ -66,13 +65,13 @@ double BinomialMixture::log_probability(double k) const noexcept {
   if (s_ == 0) return constant + log_likelihood(m);
   const auto slope = [&](double eta) { return k - n * sigmoid(eta); };
   const auto curvature = [&](double eta) { return n * sigmoid(eta) * sigmoid(-eta); };
-  // The slope of the whole integrand is above 0 there: the likelihood's falls with eta.
+  // At `low` the slope of the whole integrand is above 0, as the likelihood's falls with eta.
   const double below_both = std::min(m, std::log((k + 1e-300) / (n - k))) - 1;
   const double low = std::max(below_both, m - s_ * s_ * n * sigmoid(m) - 1);
   return constant + log_normal_expectation(k, m, s_, low, log_likelihood, slope, curvature);
 }
 
-// The search starts where a normal with the spread of both would be on the scale of log-odds.
+// The search starts at the quantile of a normal on the scale of log-odds, with the spread of both.
 double BinomialMixture::quantile(const NormalLevel& level) const noexcept {
   const double information = trials_ * sigmoid(m_) * sigmoid(-m_);
   const double spread = std::sqrt(s_ * s_ + 1 / (information + 0.5));

@@ -6,7 +6,7 @@
 
 namespace windhover {
 
-// y ~ Binomial(n, p), p = 1 / (1 + exp(-eta)), eta ~ N(m, s^2); n a whole number of 1 to 10^9.
+// y ~ Binomial(n, p), p = 1 / (1 + exp(-eta)), eta ~ N(m, s^2); n is a whole number from 1 to 10^9.
 class BinomialMixture {
  public:
   BinomialMixture(double m, double s, double trials) noexcept;
@@ -14,7 +14,7 @@ class BinomialMixture {
   double mean() const noexcept { return mean_; }
   double var_epistemic() const noexcept { return var_epistemic_; }  // of n p
   double var_aleatoric() const noexcept { return var_aleatoric_; }  // the rest of y's: n E[p (1-p)]
-  // P(y <= k); 0 for k < 0. k need not be an integer. Accurate to 1e-9, with 10^9 trials to 1e-6.
+  // P(y <= k), k any number. Accurate to 1e-9, with 10^9 trials to 1e-6.
   double cdf(double k) const noexcept;
   // log P(y = k), k = 0, 1, ... n. Accurate to 1e-8, with 10^9 trials to 1e-6.
   double log_probability(double k) const noexcept;

@@ -51,7 +51,7 @@ void ClassProbabilities::begin(std::uint64_t seed) noexcept {
   }
 }
 
-// Works out the centre and the covariance root of the linear predictors at x.
+// Works out the mean of the linear predictors at x, and a root of their covariance.
 void ClassProbabilities::colour(const Posterior& posterior, const double* x) noexcept {
   const double scale = posterior.variance_scale();
   const ConstVectorMap row(x, columns_);
@@ -74,7 +74,7 @@ void ClassProbabilities::colour(const Posterior& posterior, const double* x) noe
   posterior.average.add_covariance(x, columns_, outputs_, root_);
   double trace = 0;
   for (std::uint32_t a = 0; a < outputs_; ++a) trace += root(a, a);
-  // An x of zeros without an intercept has no spread at all.
+  // Without an intercept an x of zeros has no spread at all, and no factor.
   for (std::uint32_t a = 0; a < outputs_; ++a) root(a, a) += 1e-13 * trace + 1e-200;
   if (!ok(cholesky(root_, outputs_, root_))) root.setZero();
 }

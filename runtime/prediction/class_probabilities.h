@@ -1,4 +1,4 @@
-// Posterior predictive of softmax regression: the probability of each class and how sure it is.
+// Posterior predictive of softmax regression: the probability of each class, and how certain it is.
 #ifndef WINDHOVER_RUNTIME_PREDICTION_CLASS_PROBABILITIES_H_
 #define WINDHOVER_RUNTIME_PREDICTION_CLASS_PROBABILITIES_H_
 
@@ -11,10 +11,10 @@
 namespace windhover {
 
 // The C - 1 linear predictors at an x are jointly normal; the probabilities are their softmax,
-// which has no closed expectation. So they are averaged over kDraws points of that normal
-// distribution: the same for every x, in pairs of opposite sign, and with exactly the identity for
-// covariance before they are coloured. Means then err by a small part of probs_sd, the edges of the
-// bands by about a tenth of it. Memory about (kDraws + 2 D) C. One thread.
+// whose expectation has no closed form. So they are averaged over kDraws points of that normal
+// distribution: made from the same standard normals for every x, in pairs of opposite sign, whose
+// covariance is exactly the identity. Means then err by a small part of probs_sd, the ends of
+// intervals by about a tenth of it. Memory about (1.5 kDraws + 2 D) C doubles. One thread.
 class ClassProbabilities {
  public:
   static constexpr std::size_t kDraws = 512;
@@ -24,8 +24,8 @@ class ClassProbabilities {
 
   // Call it before the rows of a request.
   void begin(std::uint64_t seed) noexcept;
-  // Fills in what `summary` says of classes. x is in transformed features, the intercept's 1
-  // included; `outcome` may be null. Complexity C D^2 + kDraws C^2.
+  // Fills in what `summary` says of classes. x: transformed features, with the intercept's 1;
+  // `outcome` may be null. Takes C D^2 + kDraws C^2 products.
   void predict(const Posterior& posterior, const double* x, const PredictRequest& request,
                const double* outcome, PredictiveSummary& summary) noexcept;
 
@@ -39,7 +39,7 @@ class ClassProbabilities {
   std::uint32_t dimension_;
   double* normals_;     // kDraws / 2 x outputs, column-major
   std::size_t stride_;  // of the rows in the next two
-  double* rows_;        // outputs x dimension: x at each output's place
+  double* rows_;        // outputs x dimension: row a has x at the place of output a's parameters
   double* whitened_;    // likewise
   double* centre_;      // outputs
   double* root_;        // outputs x outputs, lower: of the predictors' covariance

@@ -23,13 +23,14 @@ constexpr std::array kLegendreWeights = {
 
 }  // namespace
 
-// Integrates piece by piece between the density's edges, its top and where Phi rises.
+// Integrates in pieces: between the edges of the density, its shoulders, its maximum, and where Phi
+// rises.
 double gamma_ratio_cdf(double shape, double r, double alpha, double m, double s) noexcept {
-  constexpr double kFall = 36;     // the density's edges lie where it is e^-36 of its top
-  constexpr double kShoulder = 4;  // from where on it falls by an even rate, if slow
-  constexpr double kRise = 8;      // of Phi, in s to each side of m
+  constexpr double kFall = 36;     // the density's edges lie where it is e^-36 of its maximum
+  constexpr double kShoulder = 4;  // where it is e^-4 of it: beyond, it falls at an even rate
+  constexpr double kRise = 8;      // Phi rises within so many s of m
   const double top = std::log(shape);
-  // It works from the side on which the logarithm is small, so that large shapes do not cancel.
+  // The logarithm is taken on the side on which it is small, so that large shapes do not cancel.
   const double log_alpha = std::log(alpha);
   const double side_of_top = log_alpha + top > 0 ? -1 : 1;
   const double slope = side_of_top > 0 ? shape : -r;

@@ -1,5 +1,5 @@
-// What the predictive distributions of counts share: the log of the mean, or the log-odds of each
-// of their trials, is normal, N(m, s^2).
+// What the predictive distributions of counts share. The log of their mean, or the log-odds of each
+// trial, is normal: eta ~ N(m, s^2).
 #ifndef WINDHOVER_RUNTIME_PREDICTION_COUNT_MIXTURE_H_
 #define WINDHOVER_RUNTIME_PREDICTION_COUNT_MIXTURE_H_
 
@@ -14,15 +14,15 @@ namespace windhover {
 inline constexpr double kMostCount = 0x1.0p53;  // counts are exact up to here
 inline constexpr double kMostLogMean = 690;     // e^690 = 10^299.7
 
-// log of (1 + e^x).
+// log(1 + e^x).
 inline double log_spread(double x) noexcept {
   return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
 }
 
-// P(eta < V), eta ~ N(m, s^2), V the logarithm of a ratio of Gamma variables of shapes `shape` and
-// r, over alpha = 1 / r: the integral of V's density, exp(shape v - (shape + r) log(1 + alpha e^v))
-// but for a constant, times Phi((v - m) / s). A negative binomial count, of mean e^eta and variance
-// e^eta + alpha e^(2 eta), is below `shape` when eta < V; and of n = shape + r - 1 trials of
+// P(eta < V), eta ~ N(m, s^2), where e^V is a ratio of Gamma variables of shapes `shape` and r,
+// over alpha = 1 / r. It is the integral of V's density, exp(shape v - (shape + r) log(1 + alpha
+// e^v)) up to a constant, times Phi((v - m) / s). A negative binomial count of mean e^eta and
+// variance e^eta + alpha e^(2 eta) is below `shape` when eta < V. Of n = shape + r - 1 trials of
 // log-odds eta fewer than `shape` succeed when eta + log r < V. Accurate to 1e-9, and to 1e-6 where
 // both shapes are 10^9.
 double gamma_ratio_cdf(double shape, double r, double alpha, double m, double s) noexcept;
@@ -44,11 +44,12 @@ struct LogNormalMoments {
   double variance;
 };
 
-// log of the expectation of exp(log_likelihood(eta)) over eta ~ N(m, s^2), s > 0, for a log-concave
-// likelihood of the count k whose derivative falls from k to below 0: its top is found by bracketed
-// Newton steps, and the integrand summed over the width it has there. `slope` and `curvature` are
-// the first derivative of the log likelihood and minus the second. Likelihoods are constant times
-// exp(k eta) far to the left, and have their top at log k or left of it.
+// The log of the expectation of exp(log_likelihood(eta)) over eta ~ N(m, s^2), s > 0, for a
+// log-concave likelihood of the count k. Newton steps within a bracket find the maximum of the
+// integrand, which is then summed over the width that it has there. `slope` and `curvature`: the
+// first derivative of the log likelihood, and minus the second. REQUIRES: far to the left the
+// likelihood is a constant times exp(k eta); its maximum is at log k or left of it; at `low` the
+// integrand still rises.
 template <class Log, class Slope, class Curvature>
 double log_normal_expectation(double k, double m, double s, double low, Log&& log_likelihood,
                               Slope&& slope, Curvature&& curvature) noexcept {
@@ -66,8 +67,8 @@ double log_normal_expectation(double k, double m, double s, double low, Log&& lo
     if (std::abs(next - top) < 1e-12 * (1 + std::abs(top))) break;
     top = next;
   }
-  // Left of the top the integrand falls as slowly as the normal; right of it at least as fast as at
-  // the top.
+  // Left of its maximum the integrand may fall as slowly as the normal; right of it at least as
+  // fast as its curvature there says.
   const double width = 1 / std::sqrt(curvature(top) + precision);
   const double peak = log_integrand(top);
   constexpr int kNodes = 200;
@@ -84,8 +85,9 @@ double log_normal_expectation(double k, double m, double s, double low, Log&& lo
   return peak + std::log(sum * spacing / s) - 0.5 * std::log(2 * std::numbers::pi);
 }
 
-// The smallest count with cdf(count) >= p, from `guess` outwards in steps that begin with `step`
-// and double, then where the straight line between the two ends passes p, or half-way.
+// The smallest count with cdf(count) >= p. Goes from `guess` outwards in steps that begin with
+// `step` and double; within the bracket then found, in turns to where the straight line between its
+// ends passes p, and half-way.
 template <class Cdf>
 double count_quantile(double p, double guess, double step, Cdf&& cdf) noexcept {
   double high = std::floor(std::clamp(guess, 0.0, kMostCount));

@@ -11,7 +11,7 @@ namespace {
 // Below this spread of the noise variance one Gaussian is within 0.001 sd of the mixture at the
 // 99.9 % quantile (the excess kurtosis is 3 relative_sd^2).
 constexpr double kSmallestSpread = 0.02;
-// From here on midpoints of equal probability are off by more than 3 % at the 95 % quantile.
+// Above this spread midpoints of equal probability are off by more than 3 % at the 95 % quantile.
 constexpr double kLargeSpread = 1.0;
 
 double normal_density(double z) noexcept {
@@ -106,8 +106,7 @@ GaussianMixture::GaussianMixture(double mean, double epistemic, double dispersio
   for (std::size_t i = 0; i < components_; ++i) sd_[i] = std::sqrt(epistemic + scale * sd_[i]);
 }
 
-// Uses a trapezoidal rule over log noise: midpoints of equal probability know too little of the
-// tails.
+// Uses a trapezoidal rule over log noise: midpoints of equal probability do not reach the tails.
 void GaussianMixture::spread_wide(double epistemic, double dispersion,
                                   double relative_sd) noexcept {
   constexpr double kReach = 5;

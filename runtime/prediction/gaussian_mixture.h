@@ -1,5 +1,5 @@
-// A mixture of Gaussians with one common mean: the predictive of a linear model whose noise
-// variance is known only up to a spread, or whose noise is Student's t.
+// A mixture of Gaussians of one mean: the predictive of a linear model whose noise variance is
+// uncertain, or is one of a few, or whose noise is Student's t.
 #ifndef WINDHOVER_RUNTIME_PREDICTION_GAUSSIAN_MIXTURE_H_
 #define WINDHOVER_RUNTIME_PREDICTION_GAUSSIAN_MIXTURE_H_
 
@@ -16,8 +16,8 @@ double normal_quantile(double p) noexcept;
 // The log density of an outcome that lies `off` the mean; variance > 0.
 double normal_log_density(double off, double variance) noexcept;
 
-// A probability with the standard normal's quantile there, from which quantiles of y start: what
-// many of them ask for in common and need not compute again.
+// A probability with the standard normal's quantile at it, from which searches for quantiles of y
+// start: computed once for many of them.
 struct NormalLevel {
   NormalLevel() noexcept = default;
   explicit NormalLevel(double p_in) noexcept : p(p_in), z(normal_quantile(p_in)) {}
@@ -33,11 +33,11 @@ struct NormalLevel {
 };
 
 // Student's t as a mixture of normals: y = scale x sqrt(factor) x N(0, 1), where log factor has the
-// density of -log(chi^2_nu / nu), widened by N(0, relative_sd^2) for a scale known only so far.
-// Nodes and weights of a trapezoidal rule over log factor, ascending.
+// density of -log(chi^2_nu / nu), widened by N(0, relative_sd^2) for an uncertain scale. Nodes,
+// which ascend, and weights of a trapezoidal rule over log factor.
 struct StudentScale {
   static constexpr std::size_t kNodes = 64;
-  StudentScale() noexcept = default;  // means nothing
+  StudentScale() noexcept = default;  // to be assigned to before use
   StudentScale(double degrees_of_freedom, double relative_sd) noexcept;
 
   std::array<double, kNodes> factor{};
@@ -46,15 +46,15 @@ struct StudentScale {
 
 class GaussianMixture {
  public:
-  // y ~ N(mean, epistemic + noise), log noise ~ N(log dispersion - c, relative_sd^2) discretised
-  // into kComponents equal-weight parts, with c such that E noise = dispersion; where relative_sd
-  // is large into kWideComponents parts.
+  // y ~ N(mean, epistemic + noise), log noise ~ N(log dispersion - c, relative_sd^2), c such that E
+  // noise = dispersion, as kComponents normals of equal weight; one where relative_sd is small, and
+  // kWideComponents where it is large.
   GaussianMixture(double mean, double epistemic, double dispersion, double relative_sd) noexcept;
   // y ~ N(mean, epistemic) + sqrt(dispersion) x Student's t.
   GaussianMixture(double mean, double epistemic, double dispersion,
                   const StudentScale& scale) noexcept;
 
-  // y ~ N(mean, epistemic + noise), the noise one of a few. REQUIRES: noise.any().
+  // y ~ N(mean, epistemic + noise), the noise's variance one of a few. REQUIRES: noise.any().
   GaussianMixture(double mean, double epistemic, const NoiseMixture& noise) noexcept;
 
   double cdf(double y) const noexcept;
@@ -65,7 +65,7 @@ class GaussianMixture {
   // Continuous ranked probability score of outcome y (closed form).
   double crps(double y) const noexcept;
 
-  // The Gaussians it consists of, by ascending sd.
+  // The Gaussians that it consists of, by ascending sd.
   std::size_t components() const noexcept { return components_; }
   double sd(std::size_t i) const noexcept { return sd_[i]; }
   double weight(std::size_t i) const noexcept { return weight_[i]; }

@@ -1,4 +1,4 @@
-// Answers in few numbers, and what they said of y said again.
+// Keeps answers in few numbers, and works out from these again what an answer said of y.
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +15,8 @@ std::size_t Predictor::given_numbers(const EngineConfig& config) noexcept {
   return 4 + (mixed ? NoiseMixture::kNumbers : 0);
 }
 
-// Notes the answer to a row just answered. A network's draws have left their linear predictors
-// there, less their mean.
+// Notes the answer to the row just answered. A network's draws have left their linear predictors,
+// less their mean, in the comparison.
 void Predictor::note_given(Response response, std::size_t row,
                            const PredictiveSummary& s) noexcept {
   if (given_.empty()) return;

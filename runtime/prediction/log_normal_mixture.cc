@@ -44,7 +44,7 @@ double LogNormalMixture::exponential(double x) noexcept {
 }
 
 double LogNormalMixture::cdf(double y) const noexcept {
-  return y > 0 ? std::min(1.0, logarithm_.cdf(std::log(y))) : 0.0;  // weights' rounding
+  return y > 0 ? std::min(1.0, logarithm_.cdf(std::log(y))) : 0.0;  // weights are rounded
 }
 
 double LogNormalMixture::log_density(double y) const noexcept {
@@ -60,7 +60,7 @@ double LogNormalMixture::crps(double y) const noexcept {
   // CRPS = E|Y - y| - E|Y - Y'| / 2, Y and Y' log-normal of log-variances v and w:
   //   E|Y - y| = y (2 Phi(z) - 1) + EY (1 - 2 Phi(z - sqrt v)), z = (log y - m) / sqrt v;
   //   E|Y - Y'| = EY (2 Phi(v / r) - 1) + EY' (2 Phi(w / r) - 1), r = sqrt(v + w).
-  // EY drops out of the difference, which may be many orders of magnitude smaller.
+  // EY cancels in the difference, which may be many orders of magnitude smaller.
   const double off = std::log(y) - m_;
   double score = 0;
   double weights = 0;

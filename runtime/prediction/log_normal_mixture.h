@@ -7,8 +7,8 @@
 
 namespace windhover {
 
-// What the noise of log y multiplies the moments of y by. Its variance is `dispersion`, learned up
-// to relative_sd, as in GaussianMixture.
+// The factors of the moments of y that come from the noise of log y. The noise's variance is
+// `dispersion`, uncertain by relative_sd as in GaussianMixture.
 struct LogNormalNoise {
   LogNormalNoise() noexcept = default;  // none
   LogNormalNoise(double dispersion, double relative_sd) noexcept;
@@ -17,16 +17,16 @@ struct LogNormalNoise {
   double log_square = 0;  // log E e^(2 noise)
 };
 
-// y = e^(eta + noise), eta ~ N(m, s^2): mean and variances in closed form, at most 1e300. With an
-// uncertain variance of the noise, its discretised one (Student's t would have no mean).
-// Probabilities need only y > 0, however small or large.
+// y = e^(eta + noise), eta ~ N(m, s^2): mean and variances in closed form, at most 1e300. An
+// uncertain variance of the noise is discretised (with Student's t there would be no mean).
+// Probabilities hold for any y > 0, however small or large.
 class LogNormalMixture {
  public:
   LogNormalMixture(double m, double s, double dispersion, double relative_sd,
                    const LogNormalNoise& noise) noexcept
       : LogNormalMixture(m, s, GaussianMixture(m, s * s, dispersion, relative_sd), noise) {}
-  // The noise of log y mixed: mean and variances of y are those of `noise` all the same. The mean
-  // of e^noise is most of all that of the widest part, though nearly no row were of it.
+  // With a mixture for the noise of log y. Mean and variances of y are still those of `noise`: with
+  // the mixture the widest component, of which there is hardly a row, would determine them.
   LogNormalMixture(double m, double s, const NoiseMixture& mixture,
                    const LogNormalNoise& noise) noexcept
       : LogNormalMixture(m, s, GaussianMixture(m, s * s, mixture), noise) {
@@ -45,8 +45,8 @@ class LogNormalMixture {
   double log_density(double y) const noexcept;
   double quantile(const NormalLevel& level) const noexcept;  // 10^-300 to 10^300, about
   // Continuous ranked probability score of outcome y (closed form; for one log-normal Baran and
-  // Lerch 2015), at most 1e300; without far rows, whose part alone would be larger than all
-  // numbers.
+  // Lerch 2015), at most 1e300. The widest component of a mixture, of far rows, is left out: its
+  // part alone could be beyond all numbers.
   double crps(double y) const noexcept;
 
  private:
@@ -58,7 +58,7 @@ class LogNormalMixture {
   double var_epistemic_;
   double var_aleatoric_;
   GaussianMixture logarithm_;
-  std::size_t usual_;  // components that are not of far rows
+  std::size_t usual_;  // how many components crps() uses
 };
 
 }  // namespace windhover

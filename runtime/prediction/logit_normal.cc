@@ -47,8 +47,8 @@ struct NormalNodes {
 // Nodes in units of the sigmoid's argument, over [-28, 28].
 struct SigmoidNodes {
   std::array<double, kNodes> eta{};
-  std::array<double, kNodes> slope{};  // of the sigmoid, times the spacing, as below
-  std::array<double, kNodes> entropy{};
+  std::array<double, kNodes> slope{};    // of the sigmoid, times the spacing
+  std::array<double, kNodes> entropy{};  // times the spacing
   SigmoidNodes() noexcept {
     for (std::size_t i = 0; i < kNodes; ++i) {
       constexpr double kSpacing = 56.0 / kNodes;

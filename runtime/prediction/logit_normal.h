@@ -12,7 +12,7 @@ double entropy(double p) noexcept;
 // Expectations over p = sigmoid(eta), eta ~ N(m, s^2), to 1e-8.
 struct LogitNormalMoments {
   double mean = 0;
-  double other = 0;    // E[1 - p]: 1 - mean loses everything once mean rounds to 1
+  double other = 0;    // E[1 - p]: 1 - mean has no digits left once mean rounds to 1
   double product = 0;  // E[p (1 - p)]
   double entropy = 0;
 };

@@ -57,7 +57,7 @@ double NegativeBinomialMixture::log_probability(double k) const noexcept {
     const double mu = rate(eta);
     return mu / (1 + alpha_ * mu) * ((1 + alpha_ * k) / (1 + alpha_ * mu));
   };
-  // The slope of the whole integrand is above 0 there: the likelihood's is above -min(mu, r).
+  // At `low` the slope of the whole integrand is above 0, as the likelihood's is above -min(mu, r).
   const double low =
       std::max(std::min(m_, std::log(k + 1e-300)) - 1, m_ - s_ * s_ * std::min(rate(m_), r) - 1);
   return constant + log_normal_expectation(k, m_, s_, low, log_likelihood, slope, curvature);
@@ -67,7 +67,7 @@ double NegativeBinomialMixture::log_probability(double k) const noexcept {
 // (Wilson and Hilferty 1931).
 double NegativeBinomialMixture::quantile(const NormalLevel& level) const noexcept {
   const double rate = std::exp(std::clamp(m_, -kMostLogMean, kMostLogMean));
-  // The squared spread over the squared mean; where it is larger no guess is good.
+  // The squared spread over the squared mean; above 9 no guess is good.
   const double square = std::min(alpha_ + 1 / rate + s_ * s_, 9.0);
   const double root = std::max(1 - square / 9 + std::sqrt(square) * level.z / 3, 0.0);
   const double guess = rate * root * root * root;

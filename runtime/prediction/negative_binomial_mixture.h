@@ -16,7 +16,7 @@ class NegativeBinomialMixture {
   double mean() const noexcept { return mean_; }
   double var_epistemic() const noexcept { return var_epistemic_; }  // of exp(eta)
   double var_aleatoric() const noexcept { return var_aleatoric_; }  // the rest of y's
-  // P(y <= k); 0 for k < 0. k need not be an integer. Accurate to 1e-9.
+  // P(y <= k), k any number. Accurate to 1e-9.
   double cdf(double k) const noexcept;
   // log P(y = k), k = 0, 1, ... Accurate to 1e-8 for k up to 10^7.
   double log_probability(double k) const noexcept;

@@ -17,7 +17,7 @@ std::size_t draws_of(const EngineConfig& config) noexcept {
   return find_model(config.model.name)->network ? config.retained_draws : 0;
 }
 
-// A mixture of normals of one sd around each draw.
+// A mixture of normals of one sd, one around each draw.
 struct DrawMixture {
   const double* centre;
   std::size_t count;
@@ -52,8 +52,8 @@ struct DrawMixture {
     }
     return 0.5 * (low + high);
   }
-  // E|Y - y| - E|Y - Y'| / 2, the latter over kMostPairs^2 pairs at most: the time of a question
-  // grows no faster than the draws.
+  // E|Y - y| - E|Y - Y'| / 2, the latter over kMostPairs^2 pairs at most, so that the time of a
+  // question grows no faster than the draws.
   double crps(double y) const noexcept {
     const auto absolute = [](double m, double s) {
       return m * (2 * normal_cdf(m / s) - 1) +
@@ -208,7 +208,7 @@ void NetworkPredictor::predict_classes(const PredictRequest& r, const double* ou
       const auto y = static_cast<std::size_t>(*outcome);
       likelihood.add((y == 0 ? 0.0 : output(y - 1)[m]) - normaliser);
     }
-    // The probability of class 0 is kept apart, the others replace their predictors.
+    // The probability of class 0 goes into sample_; the others replace their predictors.
     entropy_[m] = -plogp(sample_[m] = std::exp(-normaliser));
     for (std::size_t c = 0; c < outputs; ++c) {
       output(c)[m] = std::exp(output(c)[m] - normaliser);

@@ -1,5 +1,5 @@
-// Posterior predictive of a network: the retained draws, each run forward. No normal approximation
-// stands between: what 64 draws do not know, the answer does not know either.
+// Posterior predictive of a network: each retained draw is run forward. There is no normal
+// approximation, so an answer is as coarse as the number of draws makes it.
 #ifndef WINDHOVER_RUNTIME_PREDICTION_NETWORK_PREDICTOR_H_
 #define WINDHOVER_RUNTIME_PREDICTION_NETWORK_PREDICTOR_H_
 
@@ -14,19 +14,19 @@
 
 namespace windhover {
 
-// Belongs to one reader. One thread. Memory D + draws x outputs.
+// Belongs to one reader. One thread. Memory D, the network's units, and draws x (outputs + 2).
 class NetworkPredictor {
  public:
   // Takes memory, writes nothing; none when the model is no network.
   NetworkPredictor(Arena& arena, const EngineConfig& config) noexcept;
 
-  // x in transformed features; `outcome` may be null; `conformal` is of numbers. `deviations` gets,
-  // where the network has one output, each draw's linear predictor less their mean. Complexity
-  // O(draws x D).
+  // Answers at x, in transformed features. `outcome` may be null; `conformal` is used for a number
+  // y only. Unless y is one of several classes, each draw's linear predictor less their mean is
+  // written to `deviations`. O(draws x D).
   void predict(const Posterior& posterior, const double* x, const PredictRequest& request,
                const ConformalBounds& conformal, const double* outcome, double* deviations,
                PredictiveSummary& summary) noexcept;
-  // The same for a y that is no class, where the draws' linear predictors are known.
+  // The same by the draws' linear predictors at some x. REQUIRES: y is not one of several classes.
   void answer_given(std::span<const double> linear_predictors, double dispersion,
                     const PredictRequest& request, const double* outcome,
                     PredictiveSummary& summary) noexcept;

@@ -24,7 +24,7 @@ void score(const Distribution& y, const PredictRequest& r, std::size_t row,
 
 }  // namespace
 
-// Fills in what any distribution of y with a quantile() and a cdf() can say.
+// Fills in what needs only a quantile() and a cdf() of y's distribution.
 template <class Distribution>
 void OutcomePredictor::fill_quantiles(const Distribution& y, const PredictRequest& r,
                                       PredictiveSummary& s) const noexcept {
@@ -128,7 +128,7 @@ void OutcomePredictor::predict_log_normal(const PredictRequest& r, std::size_t r
   s.var_aleatoric = y.var_aleatoric();
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   fill_quantiles(y, r, s);
-  fill_conformal(y.logarithm(), s);  // whose tails are straight lines
+  fill_conformal(y.logarithm(), s);  // far tails are straight lines in log y
   if (conformal_.known()) {
     s.conformal_lower = LogNormalMixture::exponential(s.conformal_lower);
     s.conformal_upper = LogNormalMixture::exponential(s.conformal_upper);
@@ -147,7 +147,7 @@ void OutcomePredictor::fill_count(const Distribution& y, double var_aleatoric,
   s.sd = std::sqrt(s.var_epistemic + s.var_aleatoric);
   fill_quantiles(y, r, s);
   fill_conformal(y, s);
-  if (conformal_.known()) {  // between two counts there is nothing
+  if (conformal_.known()) {  // ends are counts
     s.conformal_lower = std::max(0.0, std::ceil(s.conformal_lower));
     s.conformal_upper = std::max(0.0, std::floor(s.conformal_upper));
   }

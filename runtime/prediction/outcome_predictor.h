@@ -1,4 +1,4 @@
-// What an answer says of y itself, by the kind of y.
+// Fills in what an answer says of y itself, by the kind of y.
 #ifndef WINDHOVER_RUNTIME_PREDICTION_OUTCOME_PREDICTOR_H_
 #define WINDHOVER_RUNTIME_PREDICTION_OUTCOME_PREDICTOR_H_
 
@@ -14,14 +14,14 @@
 
 namespace windhover {
 
-// From the mean and the sd of a linear predictor to y's: moments, intervals, quantiles, scores.
+// From mean and sd of a linear predictor to moments, intervals, quantiles and scores of y.
 //
-// Invariant: what is kept of the question and of the noise, to be computed once for all rows,
-// belongs to those that it was told last. One thread.
+// Invariant: what is computed once for all rows is that of the question and the noise that were set
+// last. One thread.
 class OutcomePredictor {
  public:
-  // The noise of y about its expected value, by the answer at hand (posterior.h: dispersion); where
-  // its logarithm is linear in x, by the row.
+  // The noise of y about its expected value: Posterior::dispersion and dispersion_relative_sd;
+  // where the noise's logarithm is linear in x, those of the row.
   struct Noise {
     double dispersion = 0;
     double relative_sd = 0;
@@ -30,7 +30,7 @@ class OutcomePredictor {
   explicit OutcomePredictor(const ModelConfig& model) noexcept
       : degrees_of_freedom_(model.degrees_of_freedom) {}
 
-  // Takes a question. `conformal`: where conformal intervals of the probability asked for end.
+  // Takes a question. `conformal`: the ends of conformal intervals of the probability asked for.
   void ask(const PredictRequest& request, const ConformalBounds& conformal) noexcept {
     const auto set = [](NormalLevel& level, double probability) {
       if (level.p != probability) level = NormalLevel(probability);
@@ -43,8 +43,7 @@ class OutcomePredictor {
     conformal_ = conformal;
     conformal_levels_ = {NormalLevel::at(conformal.lower), NormalLevel::at(conformal.upper)};
   }
-  // Sets the noise of the posterior, or of the row. `mixture` replaces the spread where there is
-  // any.
+  // Sets the noise of the posterior, or of the row. A `mixture` with components replaces it.
   void set_noise(Response response, const Noise& noise, const NoiseMixture& mixture) noexcept {
     noise_ = noise;
     mixture_ = mixture;
@@ -59,8 +58,8 @@ class OutcomePredictor {
   const ConformalBounds& conformal() const noexcept { return conformal_; }
   const Noise& noise() const noexcept { return noise_; }
   const NoiseMixture& mixture() const noexcept { return mixture_; }
-  // The variance of the noise of most rows, about the linear predictor: what few outlying ones have
-  // counts little.
+  // The variance of the noise of most rows about the linear predictor: a harmonic mean, in which
+  // few outlying rows count little.
   double usual_variance() const noexcept {
     if (!mixture_.any()) return noise_.dispersion;
     double precision = 0;
@@ -70,8 +69,8 @@ class OutcomePredictor {
     return 1 / precision;
   }
 
-  // Predicts y at one x, whose linear predictor is in `summary`. Row `row` of the request has its
-  // trials and its outcome. REQUIRES: the response has not several classes.
+  // Predicts y by the linear predictor in `summary`. Trials and outcome are those of row `row` of
+  // the request. REQUIRES: y is not one of several classes.
   void predict(Response response, const PredictRequest& request, std::size_t row,
                PredictiveSummary& summary) const noexcept;
   // Fills in the conformal set of classes of an answer that has their probabilities.
@@ -80,10 +79,10 @@ class OutcomePredictor {
   double expected(Response response, double linear_predictor) const noexcept;
 
  private:
-  // How far a learned scale of Student's t may be off, for the posterior in use.
+  // Student's t with the uncertain scale of the posterior in use.
   struct StudentNoise {
     StudentScale scale;
-    double relative_sd = -1;  // that it was computed for
+    double relative_sd = -1;  // what `scale` was computed for
   };
 
   void predict_gaussian(const PredictRequest& request, std::size_t row,
@@ -112,8 +111,8 @@ class OutcomePredictor {
   void fill_conformal(const Distribution& y, PredictiveSummary& summary) const noexcept;
 
   double degrees_of_freedom_;
-  // The interval's lower and upper end, then the quantiles asked for. Kept until others are: most
-  // requests ask for the same.
+  // The interval's lower and upper end, then the quantiles asked for. Kept from request to request,
+  // as most ask for the same.
   std::array<NormalLevel, 2 + kMaxQuantiles> levels_;
   ConformalBounds conformal_;
   std::array<NormalLevel, 2> conformal_levels_;

@@ -84,8 +84,8 @@ PoissonMixture::PoissonMixture(double m, double s) noexcept : m_(m), s_(s) {
   var_epistemic_ = moments.variance;
 }
 
-// A Poisson of mean lambda is at most k when a Gamma(k + 1) variable exceeds lambda. So there are
-// two smooth variables, eta and log Gamma: integrate over the wider one.
+// A Poisson count of mean lambda is at most k when a Gamma(k + 1) variable exceeds lambda. So there
+// are two smooth variables, eta and log Gamma: the integral is over the wider one.
 double PoissonMixture::cdf(double k) const noexcept {
   if (k < 0) return 0;
   const double shape = std::floor(k) + 1;
@@ -123,7 +123,7 @@ double PoissonMixture::cdf(double k) const noexcept {
 double PoissonMixture::log_probability(double k) const noexcept {
   const auto rate = [](double eta) { return std::exp(std::min(eta, kMostLogMean)); };
   if (s_ == 0) return k * m_ - rate(m_) - log_gamma(k + 1);
-  // The slope k - e^eta - (eta - m) / s^2 is above 0 there.
+  // At `low` the slope k - e^eta - (eta - m) / s^2 is above 0.
   const double low = std::max(std::min(m_, std::log(k + 1e-300)) - 1, m_ - s_ * s_ * rate(m_) - 1);
   return log_normal_expectation(
              k, m_, s_, low, [&](double eta) { return k * eta - rate(eta); },

@@ -6,10 +6,11 @@
 
 namespace windhover {
 
-// P(Gamma(shape, 1) > x), the chance that a Poisson of mean x is below `shape`. shape >= 1, x >= 0.
-// Accurate to 1e-12 for shapes up to 10^4, to 1e-5 beyond (Wilson and Hilferty 1931).
+// P(Gamma(shape, 1) > x): for a whole `shape` the probability that a Poisson count of mean x is
+// below it. Accurate to 1e-12 for shapes up to 10^4, to 1e-5 beyond (Wilson and Hilferty 1931).
+// REQUIRES: shape >= 1, x >= 0.
 double upper_gamma(double shape, double x) noexcept;
-// log Gamma(x), x >= 1. Unlike std::lgamma it touches no global variable.
+// log Gamma(x), x >= 1. Unlike std::lgamma it writes no global variable.
 double log_gamma(double x) noexcept;
 
 // y ~ Poisson(exp(eta)), eta ~ N(m, s^2). Moments are at most 1e300, quantiles at most 2^53.
@@ -19,8 +20,7 @@ class PoissonMixture {
 
   double mean() const noexcept { return mean_; }                    // also the aleatoric variance
   double var_epistemic() const noexcept { return var_epistemic_; }  // of exp(eta)
-  // P(y <= k); 0 for k < 0. k need not be an integer. Accurate to 1e-9 for k up to 10^4, to 1e-5
-  // beyond.
+  // P(y <= k), k any number. Accurate to 1e-9 for k up to 10^4, to 1e-5 beyond.
   double cdf(double k) const noexcept;
   // log P(y = k), k = 0, 1, ..., however small. Accurate to 1e-8 for k up to 10^7; beyond, terms of
   // k log k cancel, and from 10^12 on hundredths are lost.

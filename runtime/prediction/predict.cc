@@ -15,7 +15,7 @@ namespace windhover {
 
 namespace {
 
-// Clears all of an earlier answer, which had filled the first `classes` classes.
+// Clears all of an earlier answer, which had filled in its first `classes` classes.
 void clear(PredictiveSummary& s) noexcept {
   static_assert(std::is_trivially_copyable_v<PredictiveSummary>);
   const std::size_t classes = std::min<std::size_t>(s.classes, kMaxClasses);
@@ -26,7 +26,7 @@ void clear(PredictiveSummary& s) noexcept {
   std::memcpy(static_cast<void*>(&s), &kEmpty, offsetof(PredictiveSummary, probs));
 }
 
-// Adds a group's draws of one parameter times x: kChains of them, or `chains` where that is 0.
+// Adds a group's draws of one parameter times x: kChains of them, or if that is 0 `chains`.
 template <std::uint32_t kChains>
 void add_group(const float* numbers, std::uint32_t chains, double x, double* values) noexcept {
   const std::uint32_t count = kChains > 0 ? kChains : chains;
@@ -179,12 +179,12 @@ double Predictor::unknown_share(Response response, const PredictiveSummary& s) c
     all += s.probs[c] * (1 - s.probs[c]);
   }
   double share = unknown / all;
-  // A log-variance off by 1 takes normal scores of 1 to some 0.6 or 1.6.
+  // A log-variance that is off by 1 takes a normal score of 1 to some 0.6 or 1.6.
   if (noise_of_rows_) share += 0.5 * outcome_.noise().relative_sd * outcome_.noise().relative_sd;
   return share >= 0 ? std::min(share, 1.0) : 1.0;
 }
 
-// Their log-variances are normal too; the parameters of these come before those of the mean.
+// The rows' log-variances are normal, too; their parameters come before those of the mean.
 void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
   constexpr double kMostLog = 690;
   const std::size_t columns = model_.columns();
@@ -240,8 +240,8 @@ void Predictor::predict_linear(const Posterior& p, Response response, const Pred
 }
 
 // Predicts one sparse row by the draws alone: mean and spread of the linear predictor are theirs.
-// The noise of the chains sums to 0, but their lag does not: their mean is taken to be off by as
-// much as that of so many independent draws would be.
+// The noise of the chains sums to 0, but not their lag behind the rows, so their mean is taken to
+// be off by as much as that of as many independent draws.
 void Predictor::predict_shared(const Posterior& p, Response response, const PredictRequest& request,
                                std::size_t row, PredictiveSummary& s) noexcept {
   clear(s);

@@ -57,8 +57,8 @@ double shortfall(const double* best, const double* values, std::size_t count) {
   return total;
 }
 
-// log(1 + e) for e in [0, 1]: 2 artanh(t), t = e / (2 + e) at most 1/3; what is left off the series
-// is below 2e-15 of it.
+// log(1 + e) for e in [0, 1]: 2 artanh(t), t = e / (2 + e), which is at most 1/3, so that the terms
+// left out are below 2e-15 of it.
 template <class V>
 inline V log_one_plus(V e) {
   const V t = e / (2.0 + e);

@@ -20,15 +20,15 @@ inline constexpr std::size_t kMaxThresholds = 8;
 
 // What became of the key of a row that was asked about (runtime/labels/pending_labels.h).
 enum class PendingKey : std::uint8_t {
-  kNone = 0,       // it has none
-  kKept = 1,       // its outcome is waited for
-  kReplaced = 2,   // the same, and it replaces an earlier question with the same key
-  kTableFull = 3,  // no place is free: it is not kept
+  kNone = 0,       // the row has none
+  kKept = 1,       // the row is kept until its outcome comes
+  kReplaced = 2,   // the same, in place of an earlier question with this key
+  kTableFull = 3,  // no place is free: the row is not kept
 };
 const char* to_string(PendingKey key) noexcept;
 
-// One request: several x on common draws. Dense rows only carry `features`; sparse rows also
-// `indices` and `row_ends` as in ObservationBatch. Borrowed for the call.
+// One request: several x on common draws. Dense rows have `features` alone; sparse rows also
+// `indices` and `row_ends`, as in ObservationBatch. What spans point to must last for the call.
 struct PredictRequest {
   std::size_t rows = 0;
   std::span<const double> features;
@@ -36,29 +36,30 @@ struct PredictRequest {
   std::span<const std::uint32_t> row_ends;
   std::span<const double> quantile_probabilities;  // each in (0, 1); at most kMaxQuantiles
   std::span<const double> thresholds;  // not classes: P(y > t) for each; at most kMaxThresholds
-  std::span<const double> outcomes;    // one a row: scored; empty: not
+  std::span<const double> outcomes;    // one a row, to score the answers by; empty: no scores
   std::span<const double> offsets;     // one a row, of a model that has them; empty: all 0
   std::span<const double> trials;      // one a row, of a binomial model; empty: all 1
   // One a row, of at most kMaxKeyBytes: the row is kept until its outcome comes (LateLabels),
-  // unless its key is empty. Without keys no row is kept. kKeyNotTaken without
-  // EngineConfig::labels; kNotFinite where a feature is one that no row may have (kLargestNumber).
+  // unless its key is empty. Without keys no row is kept. kKeyNotTaken if EngineConfig::labels
+  // keeps none; with keys kNotFinite for a feature that no observation may have (above
+  // kLargestNumber).
   std::span<const std::string_view> keys;
-  double interval_probability = 0.9;  // the equal-tailed interval's, in (0, 1)
-  // False where only scores are wanted: what costs most, interval and CRPS, may be left out, as 0.
+  double interval_probability = 0.9;  // of the equal-tailed interval, in (0, 1)
+  // False where only scores are wanted: what costs most, interval and CRPS, may then be 0.
   bool intervals = true;
-  std::uint64_t thompson_id = 0;  // not 0: a fresh Thompson draw, the same for the same id
+  std::uint64_t thompson_id = 0;  // not 0: a Thompson draw, the same for the same id
 };
 inline double trials_of(const PredictRequest& request, std::size_t row) noexcept {
   return request.trials.empty() ? 1.0 : request.trials[row];
 }
 
 // The answer for one x. linpred: the linear predictor; epred: E[y | x, theta], the expected value
-// (for classification the probability of class 1). Where it says regression, counts are meant too;
-// their quantiles are counts. Unused fields are 0.
+// (for two classes the probability of class 1). Regression includes counts, whose quantiles are
+// counts. Fields that do not apply are 0, unless said otherwise.
 struct PredictiveSummary {
   static_assert(kMaxClasses <= 64, "conformal_set has a bit a class");
-  // The linear predictor, with the row's offset: classification, binomial: the log-odds; other
-  // counts, log-normal: a logarithm.
+  // The linear predictor, with the row's offset: log-odds of classes and binomial rows; a logarithm
+  // for other counts and log-normal rows.
   double linpred_mean = 0;
   double linpred_sd = 0;
   double epred_mean = 0;
@@ -82,46 +83,47 @@ struct PredictiveSummary {
   double expected_regret = 0;  // E[max over the request's x of epred, less this x's]
   double thompson = 0;         // epred under one fresh draw of theta
   // The interval, or set, that holds `interval_probability` of the outcomes whatever the model,
-  // learned from those that came (runtime/scoring/conformal.h). NaN, and no class: nobody scores
-  // predictions.
+  // learned from those that came (runtime/scoring/conformal.h). NaN, and an empty set, where
+  // predictions are not scored.
   double conformal_lower = std::numeric_limits<double>::quiet_NaN();  // regression: of y
   double conformal_upper = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t conformal_set = 0;  // classification: bit c is set where class c belongs to it
-  // 1 less the probability that the model itself gives that interval or set: for a number it is 1 -
+  // 1 less the probability that the model gives that interval or set; for a number it is 1 -
   // interval_probability where the model is right.
   double conformal_alpha = std::numeric_limits<double>::quiet_NaN();
-  PendingKey pending = PendingKey::kNone;  // what became of its key
-  // Softmax: the mean, sd and equal-tailed interval of each class's probability. Only the
-  // entropies, log_score and brier (the sum over classes) of the fields above mean anything then.
+  PendingKey pending = PendingKey::kNone;  // what became of the row's key
+  // Several classes: the mean, sd and equal-tailed interval of each class's probability. Of the
+  // fields above only entropies, log_score, brier (the sum over classes), conformal_set,
+  // conformal_alpha and pending mean anything then.
   std::uint32_t classes = 0;
-  std::array<double, kMaxClasses> probs{};  // beyond `classes` they mean nothing
+  std::array<double, kMaxClasses> probs{};  // not defined beyond `classes`
   std::array<double, kMaxClasses> probs_sd{};
   std::array<double, kMaxClasses> probs_eti_lower{};
   std::array<double, kMaxClasses> probs_eti_upper{};
 };
 
-// A parameter multiplies features as they come and is in units of y; an intercept is the linear
-// predictor at x = 0. Chains move the parameters of standardised features: ess_bulk, ess_tail,
-// r_hat and autocorrelation_time of an intercept are those of the linear predictor where the
-// features are at their shift. With NoiseStructure::kDiagonal what is marked * is NaN.
+// One parameter, for features and y in units of the rows; an intercept is the linear predictor at x
+// = 0. Chains move the parameters of standardised features: ess_bulk, ess_tail, r_hat and
+// autocorrelation_time of an intercept are those of the linear predictor where the features are at
+// their shift. With NoiseStructure::kDiagonal what is marked * is NaN.
 struct ParameterSummary {
   double mean = 0;
-  double mode = 0;  // NaN, like sd_robust, where there may be several: networks
+  double mode = 0;  // NaN, like sd_robust, for networks, which have several
   double sd = 0;    // of the posterior; networks: of the retained draws
-  double sd_robust =
-      0;  // of the sandwich: holds when the model does not, also for dependent rows (see README) *
+  // Of the sandwich: right also where the model does not hold, or rows depend on one another. *
+  double sd_robust = 0;
   double q5 = 0;
   double q50 = 0;
   double q95 = 0;
   double ess_bulk = 0;   // effective draws: for the mean and sd
   double r_hat = 0;      // between and within chains: 1 when they agree
   double ess_tail = 0;   // effective draws: for the 5 % and 95 % quantiles
-  double mcse_mean = 0;  // Monte Carlo standard error of the chains' mean; `mean` is not theirs
+  double mcse_mean = 0;  // Monte Carlo standard error of the chains' mean, which `mean` is not
   double autocorrelation_time = 0;  // of one chain, in steps; NaN without a window
   double prior_precision = 0;       // given or learned; 1 / variance in the same units
   // The drift of this parameter: how much larger the newest tenth of the window would have it, in
-  // standard deviations of that difference. Provenance::drift_score is the largest but for the
-  // sign. NaN where that is. An intercept is the one where features are at their shift.
+  // standard deviations of that difference; of an intercept where features are at their shift.
+  // Provenance::drift_score is the largest without the sign. NaN where that is.
   double drift_score = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -18,7 +18,7 @@ bool probabilities(std::span<const double> values) noexcept {
   return std::ranges::all_of(values, [](double p) { return p > 0 && p < 1; });
 }
 
-// The loop has no early exit, so that it is vectorised.
+// Whether all values are finite and in bounds. Without an early exit the loop is vectorised.
 bool usable(std::span<const double> values, double largest) noexcept {
   std::int64_t bad = 0;
   for (const double x : values) bad += std::abs(x) <= largest ? 0 : 1;
@@ -35,7 +35,7 @@ RequestCheck::RequestCheck(const EngineConfig& config) noexcept
       missing_(config.missing_features),
       takes_keys_(config.labels.pending > 0) {}
 
-// Whether all that is not usable is NaN in features that a row may lack.
+// Whether every value that is not usable is NaN in a feature that a row may lack.
 bool RequestCheck::lacks_only_allowed(const PredictRequest& r, double largest) const noexcept {
   if (!missing_.any()) return false;
   for (std::size_t i = 0; i < r.features.size(); ++i) {

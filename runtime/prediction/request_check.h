@@ -1,4 +1,4 @@
-// Whether a question is one that a model can answer.
+// Checks whether a question is one that a model can answer.
 #ifndef WINDHOVER_RUNTIME_PREDICTION_REQUEST_CHECK_H_
 #define WINDHOVER_RUNTIME_PREDICTION_REQUEST_CHECK_H_
 
@@ -17,12 +17,12 @@ class RequestCheck {
  public:
   explicit RequestCheck(const EngineConfig& config) noexcept;
 
-  // Whether the request is well formed for this model; nothing else is judged later. kUnsupported:
-  // quantiles, thresholds and Thompson draws of a class number.
+  // Whether the request is well formed for this model; nothing is checked later. kUnsupported:
+  // quantiles, thresholds or a Thompson draw with several classes, or a Thompson draw of a network.
   Status check(const PredictRequest& request) const noexcept;
-  // The part of check() that rows, offsets and keys must pass to be kept with their keys, whoever
-  // answers, and however many they are. With keys a feature must be one that a row of the stream
-  // may have.
+  // The part of check() that rows, offsets, trials and keys must pass to be kept with their keys,
+  // whichever engine answers, and however many they are. With keys a feature must be one that an
+  // observation may have.
   Status check_rows(const PredictRequest& request) const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// What a handful of draws of one number says.
+// Summaries of a few draws of one number.
 #ifndef WINDHOVER_RUNTIME_PREDICTION_SAMPLE_SUMMARY_H_
 #define WINDHOVER_RUNTIME_PREDICTION_SAMPLE_SUMMARY_H_
 
@@ -10,7 +10,7 @@ namespace windhover {
 
 struct SampleMoments {
   double mean = 0;
-  double variance = 0;  // with count - 1
+  double variance = 0;  // divided by count - 1
 };
 
 // REQUIRES, here and below: count >= 2.
@@ -32,7 +32,7 @@ inline double sample_quantile(const double* sorted, std::size_t count, double p)
   return sorted[low] + (position - static_cast<double>(low)) * (sorted[low + 1] - sorted[low]);
 }
 
-// The log of a mean of numbers given by their logs, one by one.
+// The log of the mean of numbers whose logs are added one by one.
 class LogMeanExp {
  public:
   void add(double log_value) noexcept {
@@ -52,7 +52,7 @@ class LogMeanExp {
   double count_ = 0;
 };
 
-// p log p, 0 at 0: entropies are sums of it.
+// p log p, 0 at 0.
 inline double plogp(double p) noexcept { return p > 0 ? p * std::log(p) : 0.0; }
 
 }  // namespace windhover

@@ -21,13 +21,13 @@ class ZeroInflatedMixture {
   double var_epistemic() const noexcept {  // of (1 - pi) mu
     return share_ * share_ * counted_.var_epistemic();
   }
-  // The variance of y around that: E[(1 - pi) mu + pi (1 - pi) mu^2].
+  // The variance of y around (1 - pi) mu: E[(1 - pi) mu + pi (1 - pi) mu^2].
   double var_aleatoric() const noexcept {
     const double square =
         std::min(counted_.var_epistemic() + counted_.mean() * counted_.mean(), kMost);
     return std::min(share_ * (counted_.mean() + structural_ * square), kMost);
   }
-  // P(y <= k); 0 for k < 0. k need not be an integer.
+  // P(y <= k), k any number.
   double cdf(double k) const noexcept {
     return k < 0 ? 0.0 : structural_ + share_ * counted_.cdf(k);
   }
