@@ -8,7 +8,7 @@ namespace windhover {
 
 namespace {
 
-// A step of few rows costs more than their gradients; one of many is long beside the window.
+// A move on few rows costs more than their gradients; one on many takes long beside the window.
 constexpr std::uint64_t kMostMinibatch = 256;
 constexpr std::uint64_t kRowsAMinibatch = 200;
 
@@ -84,7 +84,7 @@ std::uint64_t fingerprint(const ModelConfig& model, std::uint32_t dimension,
   mix(model.intercept ? 1 : 0);
   mix(dimension);
   mix(schema_fingerprint);
-  // Rows without extras keep the fingerprint that they had before extras existed.
+  // Absent extras are not mixed in, so that fingerprints stored for models without them stay valid.
   if (model.offset) mix(1);
   if (model.weight) mix(2);
   return hash;

@@ -1,4 +1,4 @@
-// What a configuration may say.
+// Checks what a configuration may say.
 #include "windhover/runtime/config.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 bool positive(double x) noexcept { return x > 0 && std::isfinite(x); }
 
-// REQUIRES: the rest of the prior and the number of features have been judged.
+// REQUIRES: the rest of the prior and the number of features have been checked.
 Result<bool> check_prior(const ModelConfig& m) noexcept {
   if (!m.learn_prior_precision) {
     if (m.prior_groups.empty()) return true;
@@ -89,7 +89,7 @@ Result<bool> check_model(const ModelConfig& m) noexcept {
   }
   if (m.hidden < 1 || m.hidden > 1024) return invalid("model.hidden must be 1 to 1024", m.hidden);
   if (m.hidden2 > 1024) return invalid("model.hidden2 must be 0 to 1024", m.hidden2);
-  // Curvature and noise covariance are dense.
+  // A network's curvature and noise covariance are full matrices.
   if (model.network && m.dimension() > 4096) {
     return invalid("a network must have at most 4096 parameters", m.dimension());
   }
@@ -127,7 +127,7 @@ Result<bool> check_sampler(const SamplerConfig& s, std::uint64_t window_size) no
   return entry->check(s);
 }
 
-// Without a window the chains have one law of their own.
+// Without a window chains move by one law (samplers/single_pass.h), and no sampler can be chosen.
 Result<bool> check_single_pass(const EngineConfig& c) noexcept {
   if (c.horizon == Horizon::kAdaptive && find_model(c.model.name)->network) {
     return invalid("horizon must be window for a model whose posterior may have several modes",

@@ -1,4 +1,4 @@
-// How a configuration that cannot be is told.
+// The error of a setting that cannot be.
 #ifndef WINDHOVER_RUNTIME_CONFIG_ERROR_H_
 #define WINDHOVER_RUNTIME_CONFIG_ERROR_H_
 
@@ -6,7 +6,7 @@
 
 namespace windhover {
 
-// `sentence` is a literal that names the setting and what it may be; `number` is what it holds.
+// `sentence`: a literal that names the setting and what it may be; `number`: what it holds.
 inline Error invalid(const char* sentence, double number) noexcept {
   return {Status::kInvalidConfig, sentence, number};
 }

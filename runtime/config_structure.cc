@@ -1,4 +1,4 @@
-// Which structure a configuration may have, and has, and which horizon that leaves to choose.
+// Which structure a configuration may have and has, and the horizon that follows from it.
 #include "windhover/runtime/chosen_horizon.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/config_error.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kMostFullFeatures = 65'536;
 
-// What keeps a diagonal from being used, or kOk.
+// True, or what keeps a diagonal structure from being used.
 Result<bool> check_diagonal(const EngineConfig& c) noexcept {
   const ModelEntry* model = find_model(c.model.name);
   if (model == nullptr || !RowLikelihood::has(model->response)) {

@@ -1,4 +1,4 @@
-// Everything that can be counted inside an engine: an enum, a label each, and they agree.
+// All that is counted inside an engine: an enum, with a label for each value in the same order.
 #ifndef WINDHOVER_RUNTIME_COUNTER_IDS_H_
 #define WINDHOVER_RUNTIME_COUNTER_IDS_H_
 
@@ -19,8 +19,8 @@ enum class RuntimeCounter : std::uint8_t {
   kRowsRefusedWeight,
   kRowsRefusedTrials,
   kRowsSetAside,
-  kRowsSurprising,    // far from what was predicted, whatever became of them
-  kRowsDownWeighted,  // that count for less than they came with
+  kRowsSurprising,    // rows far from what was predicted, whatever became of them
+  kRowsDownWeighted,  // rows that count for less than they came with
   kBatchesRefused,
   kWindowFull,
   kSteps,
@@ -35,13 +35,13 @@ enum class RuntimeCounter : std::uint8_t {
   kPredictions,
   kPredictionsRefused,
   kLabelsKept,       // rows kept with a key
-  kLabelsReplaced,   // those of these that replaced a pending one of the same key
-  kLabelsTableFull,  // rows with a key that were not kept: so many were pending, or not scored yet
+  kLabelsReplaced,   // of these, rows that replaced a pending one with the same key
+  kLabelsTableFull,  // rows with a key that were not kept: too many were pending or not scored yet
   kLabelsJoined,     // pending keys whose outcome came, and was accepted
   kLabelsTimedOut,   // pending keys whose outcome did not come in time
   kLabelsDuplicate,  // outcomes of keys that had been joined
-  kLabelsUnknown,    // outcomes of keys that nobody knows: rows refused
-  kLabelsLate,       // outcomes of keys that had timed out: likewise
+  kLabelsUnknown,    // outcomes refused because the key is not known
+  kLabelsLate,       // outcomes refused because the key had timed out
   kCount,
 };
 

@@ -39,7 +39,8 @@ Result<Engine*> Engine::create(const EngineConfig& config, std::span<std::byte> 
   }
   Arena arena(block);
   EngineConfig full = with_defaults(config);
-  // The names in the configuration are the caller's; the registry's live as long as the program.
+  // The names in the configuration belong to the caller; the registry's live as long as the
+  // program.
   full.model.name = find_model(full.model.name)->name;
   full.sampler.name = find_sampler(full.sampler.name)->name;
   arena.region("engine");
@@ -72,7 +73,7 @@ void EngineLayout::start() noexcept {
   labels.reset();
   if (scorer != nullptr) scorer->reset();
   parts.learner->set_scorer(scorer);
-  // The groups of the prior are the caller's too.
+  // The groups of the prior belong to the caller, too.
   if (!config.model.prior_groups.empty()) {
     config.model.prior_groups =
         parts.learner->view().estimator().prior().groups().first(config.model.features);
@@ -139,7 +140,7 @@ int Engine::poll(int max_work) noexcept {
     engine.state.take_wanted();
     if (done < max_work) done += learner.poll(max_work - done, wanted);
   }
-  // The answers become no better than they are by these rows.
+  // All rows are there and nothing is left to do: the answers will not become better by these rows.
   if (all_there && done == 0) engine.progress.set_recovery_target(0);
   engine.look_for_events();
   engine.progress.polled();
@@ -168,7 +169,7 @@ void EngineLayout::visit_counters(StateVisitor& visitor) noexcept {
   }
 }
 
-// The numbers that the configuration's spans show stand in the block, where they are put again.
+// What the configuration's spans point to lies in the block, where the new layout puts it again.
 void EngineLayout::start_anew() noexcept {
   const EngineConfig same_config = config;
   Clock& same_clock = clock;
@@ -177,7 +178,7 @@ void EngineLayout::start_anew() noexcept {
   const std::uint32_t following = followers;
   Arena arena(block());
   arena.region("engine");
-  EngineLayout& anew = *arena.make<EngineLayout>(arena, same_config, same_clock);  // of this one
+  EngineLayout& anew = *arena.make<EngineLayout>(arena, same_config, same_clock);  // replaces this
   anew.start();
   anew.readers.take_as(taken);
   for (; anew.followers < following; ++anew.followers) {
@@ -203,7 +204,7 @@ Result<Reader> Engine::reader() noexcept {
 
 Result<Reader> Engine::watcher() noexcept {
   if (const auto place = layout_->readers.take_watcher()) return Reader(this, *place);
-  return reader();  // says that none is left
+  return reader();  // its error says that none is left
 }
 
 Result<RowFollower> Engine::follower() noexcept {
@@ -228,7 +229,7 @@ std::uint64_t EngineProgress::offered_rows() const noexcept {
   return engine_.parts.window.head() + (engine_.relay ? engine_.relay->waiting() : 0);
 }
 std::uint64_t EngineProgress::waiting_rows() const noexcept {
-  const std::uint64_t taken_in = engine_.parts.window.lease();  // first: the head is never below
+  const std::uint64_t taken_in = engine_.parts.window.lease();  // read first: never above the head
   return offered_rows() - taken_in;
 }
 const EngineConfig& Engine::config() const noexcept { return layout_->config; }

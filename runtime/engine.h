@@ -8,12 +8,12 @@
 //   reader.predict(request, summaries, provenance);
 //
 // Threads: observe() from one thread at a time; poll() from one; each Reader from one; assist(), if
-// at all, from one a worker; captures and each RowFollower, if at all, from one. These may be as
-// many threads or one. Nothing here allocates, throws or prints; after create() there is no heap
-// call at all. Nothing blocks, with one exception: in an engine that keeps keys (EngineConfig::
-// labels) questions with keys and labels() take a lock while one key is looked up and its row
-// copied (labels/pending_labels.h); the learner never does. The engine lives in the block: dropping
-// the block drops the engine, no destructor matters.
+// used, from one for each worker; captures and each RowFollower, if used, from one. These may be
+// different threads or the same. Nothing here allocates, throws or prints; after create() there is
+// no heap call at all. Nothing blocks, with one exception: in an engine that keeps keys
+// (EngineConfig::labels) questions with keys and labels() take a lock while one key is looked up
+// and its row copied (labels/pending_labels.h); the learner never does. The engine lives in the
+// block: dropping the block drops the engine, and no destructor need run.
 #ifndef WINDHOVER_RUNTIME_ENGINE_H_
 #define WINDHOVER_RUNTIME_ENGINE_H_
 
@@ -45,32 +45,33 @@ struct EngineLayout;
 struct Posterior;
 struct PredictionScores;
 
-// Answers questions from the newest snapshot; while draws() holds one, from that. One thread at a
-// time uses it; do not copy it once it is in use. predict() never waits for learning and learning
-// never waits for it.
+// Answers questions from the newest snapshot, or while draws() holds one, from that. One thread at
+// a time; do not copy it once it is in use. predict() never waits for learning, and learning never
+// waits for it.
 class Reader {
  public:
-  // Fills `summaries` (request.rows of them). Complexity O(rows x draws x dimension +
-  // rows x dimension^2). kWrongDimension, kInvalidArgument, kNotFinite, kTooLarge say what is
-  // wrong with the request; nothing is written then. Before the first observation the answer is the
-  // prior's.
+  // Fills request.rows `summaries`. RequestCheck::check() says what may be wrong with the request;
+  // kInvalidArgument also where `summaries` are too few; kUnsupported for a watcher; kUnavailable
+  // between begin_predict() and its end. After these nothing is written. Before the first
+  // observation the answer is the prior's. O(rows x draws x dimension + rows x dimension^2).
   Status predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                  Provenance& provenance) noexcept;
 
-  // The same answer, to the last bit, in pieces between which its thread does other things: begin,
-  // then the rows in order, however many at a time, then end. All of them are answered from the
-  // snapshot that begin_predict() pins; a refused request pins nothing. Meanwhile the request stays
-  // as it is, though keys may move, and this reader answers nothing else (kUnavailable).
-  // `summaries` are the request's. Rows with keys are kept as they are answered.
+  // The same answer, to the last bit, in pieces, between which the thread may do other things:
+  // begin, then the rows in order, however many at a time, then end. All are answered from the
+  // snapshot that begin_predict() pins; a refused request pins nothing. Until the end the request
+  // must stay as it is, though keys may move, and this reader answers nothing else (kUnavailable).
+  // `summaries`: of the whole request. Rows with keys are kept as they are answered.
   Status begin_predict(const PredictRequest& request) noexcept;
   void predict_rows(const PredictRequest& request, std::size_t first, std::size_t count,
                     std::span<PredictiveSummary> summaries) noexcept;
   void end_predict(const PredictRequest& request, std::span<PredictiveSummary> summaries,
                    Provenance& provenance) noexcept;
-  // Ends without an answer, which nobody wants any more. Does nothing if none has begun.
+  // Ends without an answer. Does nothing if none has begun.
   void abandon_predict() noexcept;
 
-  // One entry a parameter, the intercept last; `summaries` holds dimension() of them.
+  // Fills in one entry a parameter, the intercept last; kInvalidArgument unless `summaries` has
+  // room for dimension() of them.
   Status posterior(std::span<ParameterSummary> summaries, Provenance& provenance) noexcept;
   // Only the provenance of that answer. O(1). kUnavailable between begin_predict() and its end.
   Status provenance(Provenance& provenance) noexcept;
@@ -80,7 +81,7 @@ class Reader {
   Status draws(std::uint64_t snapshot_id, std::size_t first, std::size_t count,
                std::span<double> out, Provenance& provenance) noexcept;
 
-  // The engine's newest events, as they were after some poll(). Never waits. O(1).
+  // The engine's newest events, as of the end of some poll(). Never waits. O(1).
   void events(EventList& list) noexcept;
 
   // Releases the snapshot that draws() keeps pinned.
@@ -92,14 +93,14 @@ class Reader {
   Engine* engine_;
   std::uint32_t id_;
   const Posterior* held_ = nullptr;   // pinned by draws()
-  const Posterior* asked_ = nullptr;  // pinned by a predict in pieces
-  Conformal::Bounds served_{};        // the conformal intervals for that predict
+  const Posterior* asked_ = nullptr;  // pinned by begin_predict()
+  Conformal::Bounds served_{};        // the conformal intervals of that request
 };
 
 class Engine {
  public:
-  // Bytes of the block that create() needs, computed by the code that lays it out. Fails as
-  // check() fails.
+  // How many bytes create() needs, computed by the code that lays the block out. Fails as check()
+  // does.
   static Result<std::size_t> footprint(const EngineConfig& config) noexcept;
 
   // The same, region by region, recorded in `arena` (an Arena::measuring()).
@@ -110,42 +111,44 @@ class Engine {
   static Result<Engine*> create(const EngineConfig& config, std::span<std::byte> block,
                                 Clock& clock) noexcept;
 
-  // Takes the rows of one batch into the window: each is accepted or refused on its own; the first
-  // refused.size() refusals are listed there. Complexity O(rows x features).
+  // Takes the rows of one batch into the window: each is accepted or refused by itself; the first
+  // refused.size() refusals are listed there. O(rows x features).
   ObserveResult observe(const ObservationBatch& batch, std::span<RefusedRow> refused) noexcept;
 
   // Takes one dense row, without offset and weight; kTrialsMissing for a binomial model.
   Status observe(std::span<const double> features, double target) noexcept;
 
-  // Takes `rows` rows as RowFollower::pack() gave them (runtime/window/packed_rows.h): the window
-  // then holds the same bits. Otherwise as observe(), and kMalformed where `bytes` are not so many
+  // Takes `rows` rows as RowFollower::pack() wrote them (runtime/window/packed_rows.h), so that the
+  // window holds the same bits. Otherwise like observe(); kMalformed where `bytes` are not so many
   // rows.
   ObserveResult observe_packed(std::span<const std::byte> bytes, std::uint64_t rows) noexcept;
 
-  // What happened to rows that were asked about with a key: labels/late_labels.h.
+  // Outcomes of rows that were asked about with a key: labels/late_labels.h.
   LateLabels& labels() noexcept;
 
   // From now on poll() first takes rows from `leader`, an engine of the same rows (features, dense
-  // or sparse, offsets, weights) with a follower to spare: those that its window holds, then what
-  // comes, each once and in order. Answers say kRecovering until the former are learned. The
-  // leader's writer waits for an engine that is behind by its slack. observe() must not be called
-  // any more, and both engines live as long as one of them is at work. Call it before any thread
-  // is. kUnsupported without EngineConfig::follows; kWrongDimension; kUnavailable as follower();
-  // kInvalidArgument: it follows somebody already, or is the leader.
+  // or sparse, offsets, trials, weights): those that its window holds, then those that come, each
+  // once and in order. Answers say kRecovering until the former are learned. The leader's writer
+  // waits for an engine that is behind by the leader's slack. observe() must not be called any
+  // more, and both engines must live as long as one of them is at work. Call it before any thread
+  // is at work. kUnsupported without EngineConfig::follows; kWrongDimension: the rows are not the
+  // same; kUnavailable: the leader has no follower to spare; kInvalidArgument: it follows an engine
+  // already, or is the leader.
   Status follow(Engine& leader) noexcept;
 
-  // Does at most `max_work` rounds of learning (one step of every chain each) and returns how many
-  // were worth doing; 0: nothing to do, park for up to a millisecond and call again.
+  // Does at most `max_work` rounds of learning, in which every chain moves while chains do not
+  // rest. Returns how many it did; 0: there is nothing to do, park for up to a millisecond and call
+  // again.
   int poll(int max_work) noexcept;
 
-  // How often poll() has come back, how many rows wait for it; and a pause, in which it does
+  // How often poll() has returned, how many rows wait for it; and a pause, in which it does
   // nothing.
   EngineProgress& progress() noexcept;
   const EngineProgress& progress() const noexcept;
 
-  // Helps poll() with the round under way, if there is one: moves of chains and sums over rows, on
-  // a thread that is not poll()'s. `worker` is 1 to EngineConfig::learner_threads - 1, another one
-  // on each helper's thread. Returns how many pieces were done; 0: none open, look again within
+  // Helps poll() with the round under way, if there is one: moves chains and sums rows, on a thread
+  // that is not poll()'s. `worker` is 1 to EngineConfig::learner_threads - 1, another one on each
+  // helper's thread. Returns how many pieces it did; 0: none is open, so look again within
   // microseconds while the learner has work, or there is no such worker. Changes no bit of any
   // result.
   int assist(std::uint32_t worker) noexcept;
@@ -153,16 +156,16 @@ class Engine {
   // kUnavailable when max_readers have been handed out.
   Result<Reader> reader() noexcept;
 
-  // A reader whose predict() and begin_predict() return kUnsupported: one of max_watchers, and when
-  // these have been handed out one of max_readers, or kUnavailable.
+  // A reader that does not predict (kUnsupported): one of max_watchers. When these have been handed
+  // out, a full reader, or kUnavailable.
   Result<Reader> watcher() noexcept;
 
-  // Hands out one of EngineConfig::max_followers that read rows beside the learner; kUnavailable
-  // when all have been handed out. Call it before any thread is at work, or on the learner's
+  // Hands out one of EngineConfig::max_followers, which read rows beside the learner; kUnavailable
+  // when all have been handed out. Call it before any thread is at work, or on the learner's thread
   // between polls.
   Result<RowFollower> follower() noexcept;
 
-  // All that the engine goes on from, to be saved, restored, or captured while it works
+  // All that the engine goes on from, to be saved and restored, also while it works
   // (checkpoint/engine_state.h).
   EngineState& state() noexcept;
 
@@ -174,13 +177,13 @@ class Engine {
   // EngineConfig::score_predictions. Any thread.
   bool scores(PredictionScores& scores) const noexcept;
 
-  // What tests, experiments and replay need: traces, phases, state. The learner's thread only.
+  // For tests, experiments and replay: traces, phases, state. The learner's thread only.
   Learner& learner() noexcept;
 
   std::uint32_t dimension() const noexcept;
   std::uint64_t head() const noexcept;          // observations accepted so far
   const EngineConfig& config() const noexcept;  // defaults filled in
-  // Changes when the meaning of a row does: model, dimension, intercept.
+  // Changes when the meaning of a row does; see fingerprint() in config.h.
   std::uint64_t fingerprint() const noexcept;
   Counters<RuntimeCounter>& counters() noexcept;
 

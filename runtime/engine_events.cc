@@ -1,4 +1,4 @@
-// What an engine tells of what has happened to it.
+// The events of an engine.
 #include "windhover/runtime/engine_layout.h"
 
 namespace windhover {

@@ -1,5 +1,5 @@
-// What an engine is made of: seen by the sources of Engine, Reader and the parts of an engine that
-// callers see, alone.
+// What an engine is made of. Included only by the sources of Engine, Reader and the parts of an
+// engine that callers see.
 #ifndef WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 #define WINDHOVER_RUNTIME_ENGINE_LAYOUT_H_
 
@@ -27,14 +27,14 @@
 
 namespace windhover {
 
-// Those that predict come first.
+// How many readers there are: those that predict, then those that only watch.
 inline std::uint32_t readers_in_all(const EngineConfig& config) noexcept {
   return config.max_readers + config.max_watchers;
 }
 
-// Everything an engine is made of, in the order it lies in the block. While measuring the arena
-// gives nothing and every pointer is null; constructors store pointers without following them, so
-// stand-ins are enough for the references.
+// The larger parts of an engine, in the order in which they lie in the block. While an arena
+// measures, every pointer is null: constructors store pointers and references without following
+// them.
 struct Parts {
   explicit Parts(Arena& arena, const EngineConfig& config, Clock& clock,
                  Counters<RuntimeCounter>& counters) noexcept
@@ -60,7 +60,7 @@ struct Parts {
   static std::span<Model*> make_models(Arena& arena, const EngineConfig& config) noexcept {
     const ModelEntry& entry = *find_model(config.model.name);
     ModelConfig summed = config.model;
-    // With a diagonal structure nobody asks a model for sums over rows: it knows the targets.
+    // With a diagonal structure a model is only asked about targets, never for sums over rows.
     if (config.structure == Structure::kDiagonal) summed.features = summed.max_nonzeros = 1;
     const std::span<Model*> models =
         start_region(arena, "model").allocate<Model*>(config.learner_threads);
@@ -107,7 +107,7 @@ struct Parts {
 
   RowLayout layout;
   std::span<Model*> models;
-  Model* model;  // the leader's
+  Model* model;  // of poll()'s thread
   Window window;
   std::span<Posterior> slots;
   std::span<SnapshotPin> pins;
@@ -135,8 +135,8 @@ struct EngineLayout {
         progress(*this),
         engine(this) {}
 
-  // The caller owns the missing features in its configuration; the engine copies them before it
-  // makes the parts that look at them.
+  // The caller owns the missing features in its configuration; they are copied before the parts are
+  // made that look at them.
   static EngineConfig with_own_features(Arena& arena, EngineConfig config) noexcept {
     const std::span<MissingFeature> own =
         arena.allocate<MissingFeature>(config.missing_features.size());
@@ -145,7 +145,7 @@ struct EngineLayout {
     config.missing_features = own;
     return config;
   }
-  // How many numbers the units of the features take that the host gives.
+  // How many numbers feature_shift and feature_scale have.
   static std::uint32_t given_units(const EngineConfig& config) noexcept {
     return config.standardize == Standardize::kGiven ? config.model.features : 0;
   }
@@ -166,16 +166,16 @@ struct EngineLayout {
                                    progress.recovery_target_);
   }
 
-  // Does what create() does with a layout that has just been made. Idempotent.
+  // Puts a layout that has just been made to work, as create() does. Idempotent.
   void start() noexcept;
-  // Does as create() did, in the same block, but leaves readers and followers valid.
+  // Makes the engine anew in the same block, as create() did; readers and followers stay valid.
   void start_anew() noexcept;
   std::span<std::byte> block() noexcept;
+  // Copies the snapshot's provenance and sets what belongs to the moment of the answer.
   void stamp(const Posterior& posterior, Provenance& provenance) noexcept;
   // After a poll: logs what has changed since the last one as events.
   void look_for_events() noexcept;
-  // Keeps the rows with a key that `predictor` has answered; `conformal` says where its intervals
-  // ended.
+  // Keeps the rows with a key that `predictor` has answered; `conformal`: the intervals served.
   void keep_rows(const Posterior& posterior, const Conformal::Bounds& conformal,
                  const Predictor& predictor, const PredictRequest& request, std::size_t first,
                  std::size_t count, std::span<PredictiveSummary> summaries) noexcept;
@@ -192,9 +192,9 @@ struct EngineLayout {
   EventBoard events;
   EngineState state;
   std::span<std::byte> relayed;
-  std::optional<RowRelay> relay;  // while it follows
+  std::optional<RowRelay> relay;  // if it follows another engine
   LateLabels labels;
-  Prequential* scorer;  // null: nobody scores
+  Prequential* scorer;  // null: predictions are not scored
   ReaderPlaces readers;
   EngineProgress progress;
   Engine engine;

@@ -12,24 +12,24 @@ struct EngineLayout;
 // Invariant: what the learner has taken in <= Engine::head() <= offered_rows().
 class EngineProgress {
  public:
-  // How often Engine::poll() has come back: the number grows while the learner learns, or rests.
-  // Any thread.
+  // How often Engine::poll() has returned: the number grows while the learner learns or rests. Any
+  // thread.
   std::uint64_t polls() const noexcept { return polls_.load(std::memory_order_relaxed); }
 
-  // Engine::head(), plus the rows that wait in the engine that this one follows. The learner's
-  // thread.
+  // Engine::head(), plus the rows that wait in the engine that this one follows, if any. The
+  // learner's thread.
   std::uint64_t offered_rows() const noexcept;
-  // How many of these the learner has not taken in. The learner's thread.
+  // How many of these rows the learner has not taken in. The learner's thread.
   std::uint64_t waiting_rows() const noexcept;
 
-  // While true Engine::poll() does nothing: answers stay what they are, and rows wait until the
+  // While paused Engine::poll() does no round: answers stay as they are, and rows wait until the
   // window's slack is used up. An engine that follows another skips its leader's rows meanwhile, so
   // that the leader does not wait for it. Any thread.
   void pause(bool paused) noexcept { paused_.store(paused, std::memory_order_relaxed); }
   bool paused() const noexcept { return paused_.load(std::memory_order_relaxed); }
 
-  // Every answer whose snapshot holds fewer rows than `head` says kRecovering, kReplay, until one
-  // holds them, or the learner rests with all of them. 0: none. Any thread.
+  // Answers of snapshots with Provenance::sequence below `head` say kRecovering and kReplay, until
+  // the learner rests with all these rows. 0: none do. Any thread.
   void set_recovery_target(std::uint64_t head) noexcept {
     recovery_target_.store(head, std::memory_order_relaxed);
   }

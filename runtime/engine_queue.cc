@@ -7,11 +7,11 @@
 namespace windhover {
 namespace {
 
-// Rounds between two looks at the clock where there is one engine, which has nobody to give way to.
+// Rounds between two looks at the clock with one engine alone, which has none to give way to.
 constexpr int kRoundsAlone = 16;
 constexpr double kMostUrgent = 8;
 
-// 1 where no row waits, 8 where the writer is about to.
+// 1 where no row waits, 8 where the writer is about to be held up.
 double urgency(const Engine& engine) noexcept {
   const auto waiting = static_cast<double>(engine.progress().waiting_rows());
   const auto room = static_cast<double>(engine.config().window_slack);

@@ -11,7 +11,7 @@ Status LearnerPool::start(std::span<Engine* const> engines, std::uint32_t thread
   if (engines.empty() || threads == 0 || entries_ != nullptr) return Status::kInvalidArgument;
   const std::size_t count =
       std::min({std::size_t{threads}, engines.size() + spare, std::size_t{kMaxLearnerThreads}});
-  // There is room for all spare engines in the queue of each thread, as any may get them.
+  // Each thread's queue has room for all spare engines, as any may get them.
   entries_.reset(new (std::nothrow) EngineQueue::Entry[engines.size() + count * spare]);
   if (entries_ == nullptr) return Status::kUnavailable;
   idle_ = idle;
@@ -31,7 +31,7 @@ Status LearnerPool::start(std::span<Engine* const> engines, std::uint32_t thread
   }
   for (std::size_t t = 0; ok(status) && t < count; ++t) {
     ThreadOptions own = options;
-    if (t > 0) own.cpu = -1;  // one processor is not for all of them
+    if (t > 0) own.cpu = -1;  // the processor is for one thread
     status = workers_[t].thread.start(own, &LearnerPool::run, &workers_[t]);
   }
   if (!ok(status)) stop();
@@ -54,7 +54,7 @@ Status LearnerPool::add(Engine& engine) noexcept {
 
 void LearnerPool::remove(Engine& engine) noexcept {
   for (Worker& worker : workers_) {
-    // Only a change, which this thread has waited for, changes who is in a place.
+    // Entries can be read here: only changes write them, and this thread has waited for these.
     if (std::ranges::find(worker.room, &engine, &EngineQueue::Entry::engine) == worker.room.end()) {
       continue;
     }
@@ -65,8 +65,8 @@ void LearnerPool::remove(Engine& engine) noexcept {
   }
 }
 
-// Waits until the thread, between two rounds, has made the change. A thread that parks looks up
-// every millisecond, one that learns after each slice.
+// Waits until the worker's thread has made the change, between two turns. A thread that parks looks
+// for changes every millisecond, one that learns after each turn.
 void LearnerPool::make(const Change& change, Worker& worker) noexcept {
   const auto nobody_to_wake = [] {};
   worker.changes.give(change, nobody_to_wake, [&](const Change& made) { worker.take(made); });

@@ -18,10 +18,10 @@
 
 namespace windhover {
 
-// Thread t polls engines t, t + threads, ...: an engine never changes its thread, and one that
-// comes later goes to the thread that has the fewest. On a thread they take turns by urgency
+// Thread t polls engines t, t + threads, ...: an engine never changes its thread, and one that is
+// added later goes to the thread that has the fewest. On a thread they take turns by urgency
 // (engine_queue.h). EngineConfig::learner_threads is ignored: with several engines there is work
-// for all threads without helpers.
+// for all threads without helpers. Invariant: an engine is polled by one thread at most.
 class LearnerPool {
  public:
   LearnerPool() noexcept = default;
@@ -29,28 +29,29 @@ class LearnerPool {
   LearnerPool(const LearnerPool&) = delete;
   LearnerPool& operator=(const LearnerPool&) = delete;
 
-  // Starts at most as many threads as engines, those to come included, and kMaxLearnerThreads. The
-  // engines outlive the threads. `spare`: engines that may be added while they run. Makes heap
-  // calls; nothing later does. Errors are Thread::start's, or kUnavailable without memory; then
-  // nothing runs. kInvalidArgument: no engine, no thread, or they run.
+  // Starts `threads` threads, but no more than engines, with those that may be added, or than
+  // kMaxLearnerThreads. The engines outlive the threads. `spare`: how many may be added while they
+  // run. Makes heap calls; nothing later does. Errors are Thread::start's, or kUnavailable without
+  // memory; then nothing runs. kInvalidArgument: there is no engine or no thread, or they run
+  // already.
   Status start(std::span<Engine* const> engines, std::uint32_t threads,
                const ThreadOptions& options, IdleStrategy::Kind idle,
                std::size_t spare = 0) noexcept;
 
   // Call these between start() and stop(), from one thread at a time that is none of the pool's.
-  // Each waits until the engine's thread has finished its round: from then on the engine is polled,
-  // or nobody touches it any more. add(): kUnavailable where all the spare places are taken.
+  // Each waits until the engine's thread has finished its turn: from then on the engine is polled,
+  // or not touched any more. add(): kUnavailable when all spare places are taken.
   Status add(Engine& engine) noexcept;
   void remove(Engine& engine) noexcept;
 
-  // Finishes the rounds under way and joins; nothing to do when they do not run.
+  // Finishes the rounds under way and joins the threads. Does nothing if they do not run.
   void stop() noexcept;
-  std::uint32_t warnings() const noexcept;  // those of all threads: a mask of ThreadWarning
-  // LearnerThread::beat_ns() of the thread that has not turned for longest.
+  std::uint32_t warnings() const noexcept;  // of all threads: a mask of ThreadWarning
+  // The least LearnerThread::beat_ns() of the threads.
   std::int64_t beat_ns() const noexcept;
 
  private:
-  // An engine that comes or goes.
+  // An engine to be added or removed.
   struct Change {
     Engine* engine;
     bool comes;
@@ -62,8 +63,8 @@ class LearnerPool {
 
     LearnerPool* pool = nullptr;
     std::span<EngineQueue::Entry> room;  // empty: it does not run
-    std::size_t engines = 0;             // only the thread that adds and removes uses it
-    std::optional<EngineQueue> queue;    // the thread's
+    std::size_t engines = 0;             // used by the thread that adds and removes alone
+    std::optional<EngineQueue> queue;    // used by the worker's thread alone
     Handover<Change> changes;
     std::atomic<std::int64_t> beat_ns{0};
     Thread thread;

@@ -7,8 +7,8 @@ namespace windhover {
 namespace {
 
 constexpr int kRoundsAPoll = 16;
-// Pauses of a helper before it gives its processor away: some 100 us. Between two rounds there are
-// refreshes and snapshots; a helper that sleeps through one misses a millisecond.
+// Pauses of a helper before it gives its processor away: some 100 us, longer than most refreshes
+// and snapshots between two rounds. A helper that goes to sleep misses a millisecond.
 constexpr int kHelperPauses = 4096;
 
 }  // namespace
@@ -33,7 +33,8 @@ Status LearnerThread::start(Engine& engine, const ThreadOptions& options,
   return status;
 }
 
-// The helpers are stopped last: the round under way may wait for what one of them has begun.
+// The helpers are stopped last: the round under way may wait for a piece that one of them has
+// begun.
 void LearnerThread::stop() noexcept {
   running_.store(false, std::memory_order_relaxed);
   thread_.join();

@@ -1,4 +1,4 @@
-// Runs Engine::poll on a thread of its own, for hosts that do not want to.
+// Runs Engine::poll on a thread of its own.
 #ifndef WINDHOVER_RUNTIME_LEARNER_THREAD_H_
 #define WINDHOVER_RUNTIME_LEARNER_THREAD_H_
 
@@ -11,7 +11,8 @@
 
 namespace windhover {
 
-// And Engine::assist on as many more as EngineConfig::learner_threads says.
+// Runs Engine::poll on one thread, and Engine::assist on EngineConfig::learner_threads - 1 more.
+// Invariant: helpers run for at least as long as the first thread does.
 class LearnerThread {
  public:
   LearnerThread() noexcept = default;
@@ -19,16 +20,17 @@ class LearnerThread {
   LearnerThread(const LearnerThread&) = delete;
   LearnerThread& operator=(const LearnerThread&) = delete;
 
-  // The engine outlives the threads. Helpers have the options of the first but run on any
-  // processor. Errors are Thread::start's; then nothing runs.
+  // The engine outlives the threads. Helpers have the options of the first thread, but run on any
+  // processor. Errors are Thread::start's, or kInvalidArgument: it runs already. After another
+  // error nothing runs.
   Status start(Engine& engine, const ThreadOptions& options, IdleStrategy::Kind idle) noexcept;
-  // Finishes the round under way and joins; nothing to do when they do not run.
+  // Finishes the poll under way and joins the threads. Does nothing if they do not run.
   void stop() noexcept;
   const Thread& thread() const noexcept { return thread_; }
   // The warnings of all its threads: a mask of ThreadWarning.
   std::uint32_t warnings() const noexcept;
-  // When the loop last began a turn, on CLOCK_MONOTONIC: every few milliseconds at least, but for
-  // rounds that last longer. 0: it has not yet. Any thread.
+  // When the loop last began a turn, on CLOCK_MONOTONIC. It does so at least every few
+  // milliseconds, unless rounds last longer. 0: it has not yet. Any thread.
   std::int64_t beat_ns() const noexcept { return beat_ns_.load(std::memory_order_relaxed); }
 
  private:

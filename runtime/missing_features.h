@@ -14,18 +14,18 @@ namespace windhover {
 struct MissingFeature {
   static constexpr std::uint32_t kNoMarker = UINT32_MAX;
 
-  // What the feature counts as then, in units of the rows as they come. NaN: it must not be
+  // What the feature counts as when it is missing, in units of the rows. NaN: it must not be
   // missing.
   double fill = std::numeric_limits<double>::quiet_NaN();
-  // The feature that is 1 in such a row, whatever the row says of it: its coefficient is what a
-  // missing value is worth beyond `fill`. kNoMarker: none.
+  // The feature that is set to 1 in such a row: its coefficient is what a missing value is worth
+  // beyond `fill`. kNoMarker: none.
   std::uint32_t marker = kNoMarker;
 
   bool may_lack() const noexcept { return std::isfinite(fill); }
 };
 
 // What a missing value stands for in each feature of a row; an empty span: no value may be missing.
-// Stateless view; complexity O(features).
+// A view; any thread.
 class MissingFeatures {
  public:
   explicit MissingFeatures(std::span<const MissingFeature> features) noexcept
@@ -33,8 +33,8 @@ class MissingFeatures {
 
   bool any() const noexcept { return !features_.empty(); }
   bool allows(std::size_t feature) const noexcept { return any() && features_[feature].may_lack(); }
-  // Replaces NaN that is allowed by what it stands for; any other NaN stays. `row` holds a value a
-  // feature.
+  // Replaces each NaN that is allowed by what it stands for; any other NaN stays. `row` holds a
+  // value for each feature. O(features).
   void fill(double* row) const noexcept {
     for (std::size_t j = 0; j < features_.size(); ++j) {
       if (!std::isnan(row[j]) || !features_[j].may_lack()) continue;

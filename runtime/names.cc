@@ -1,4 +1,4 @@
-// What statuses, reasons, horizons and settings are called.
+// The names of statuses, reasons, horizons and settings.
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/posterior/provenance.h"
 

@@ -13,23 +13,24 @@
 
 namespace windhover {
 
-// Beyond this value the products of four scores, each a residual times a feature, cannot be summed
-// in a double: larger values are as bad as an infinity.
+// The largest number in a row. Beyond it products of four scores, each a residual times a feature,
+// cannot be summed in a double.
 inline constexpr double kLargestNumber = 1e35;
-// The same bound holds for the offset of a number; an offset of a logarithm or of log-odds beyond
-// 100 is taken for a mistake.
+// The largest offset: the same for a number; beyond 100 an offset of a logarithm or of log-odds is
+// taken for a mistake.
 inline double largest_offset(Response response) noexcept {
   const bool number = is_number(response) && response != Response::kLogNormal;
   return number ? kLargestNumber : 100.0;
 }
 
-// The outcomes of rows that were asked about with a key. Borrowed for the duration of one call.
+// The outcomes of rows that were asked about with a key. What spans point to must last for the
+// call.
 struct OutcomeBatch {
   std::span<const std::string_view> keys;
   std::span<const double> targets;  // one a key
 };
 
-// Weights lie between these. A row that is to count for nothing is not sent.
+// Weights lie between these. A row that is to count for nothing must not be sent.
 inline constexpr double kLeastWeight = 1e-6;
 inline constexpr double kLargestWeight = 1e6;
 
@@ -41,11 +42,11 @@ inline bool is_number_of_trials(double n) noexcept {
 
 enum class Scalar : std::uint8_t { kFloat32, kFloat64 };
 
-// `rows` observations, borrowed for the duration of one call. All arrays are little-endian and may
+// `rows` observations, in arrays that must last for the call. All arrays are little-endian and may
 // have any alignment, so that they can point straight into a received frame.
 // Dense:  `features` holds rows x features values, row after row; `indices` is null.
-// Sparse: `features` holds `nonzeros` values, `indices` as many uint32 (strictly increasing within
-//         a row, below the number of features), `row_ends` one uint32 a row: where its values end.
+// Sparse: `features` holds `feature_values` values, `indices` as many uint32 (strictly increasing
+//         within a row, below the number of features), `row_ends` one uint32 a row: where it ends.
 struct ObservationBatch {
   std::size_t rows = 0;
   std::size_t first_row = 0;         // rows before it are skipped (a sender's duplicates)
@@ -56,9 +57,9 @@ struct ObservationBatch {
   const std::byte* indices = nullptr;
   const std::byte* row_ends = nullptr;
   const std::byte* offsets = nullptr;  // a double a row, of a model that has them; null: all 0
-  const std::byte* weights = nullptr;  // one a row; null: all 1
-  // For a binomial model, one double a row: how many trials its target is of. kTrialsMissing
-  // without them.
+  const std::byte* weights = nullptr;  // likewise; null: all 1
+  // A double a row, of a binomial model alone, which needs them (kTrialsMissing): the number of
+  // trials.
   const std::byte* trials = nullptr;
 };
 
@@ -68,16 +69,16 @@ struct RefusedRow {
 };
 
 struct ObserveResult {
-  // kOk: every row from first_row on was accepted or refused on its own. kWindowFull: nothing was
+  // kOk: every row from first_row on was accepted or refused by itself. kWindowFull: no row was
   // taken, try again later. kWrongDimension, kMalformed, kTooLarge, kOffsetNotTaken,
-  // kWeightNotTaken, kTrialsNotTaken, kTrialsMissing: the batch as a whole is wrong, nothing was
+  // kWeightNotTaken, kTrialsNotTaken, kTrialsMissing: the batch as a whole is wrong, and no row was
   // taken.
   Status status = Status::kOk;
   std::size_t accepted = 0;
   std::size_t refused = 0;
   std::size_t duplicate = 0;  // only for outcomes: keys that had been joined already
-  std::size_t timed_out =
-      0;  // only for LateLabels::settle(): keys that are not waited for any more
+  // Only for LateLabels::settle(): keys whose time was up.
+  std::size_t timed_out = 0;
 };
 
 }  // namespace windhover

@@ -22,13 +22,12 @@ void copy_shared(const Posterior& p, std::uint64_t draw, double* theta) noexcept
   }
 }
 
-// Describes the parameters by the draws; where it says how many these are worth, a chain's draws
-// count as one.
+// Describes the parameters by the draws. A chain's draws count as one effective draw.
 void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) noexcept {
   const double z = normal_quantile(0.95);
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   for (std::uint32_t j = 0; j < p.dimension; ++j) {
-    double centre = 0;  // a draw: nothing cancels
+    double centre = 0;  // the first draw, so that squares do not cancel
     double sum = 0;
     double squares = 0;
     p.shared.for_each(j, shared_prior_sd(p, j), [&](std::uint32_t m, double theta) {
@@ -53,7 +52,6 @@ void describe_shared(const Posterior& p, std::span<ParameterSummary> summaries) 
 
 }  // namespace
 
-// Sets what belongs to the moment of the answer, not to the snapshot.
 void EngineLayout::stamp(const Posterior& posterior, Provenance& provenance) noexcept {
   const std::uint64_t target = progress.recovery_target();
   provenance = posterior.provenance;
@@ -62,7 +60,7 @@ void EngineLayout::stamp(const Posterior& posterior, Provenance& provenance) noe
     provenance.coverage_90 = scorer->recent_coverage();
     provenance.conformal_coverage_90 = scorer->recent_conformal_coverage();
   }
-  if (provenance.sequence < target) {  // rows of before a restart still come in again
+  if (provenance.sequence < target) {  // rows from before a restart are still coming in again
     provenance.recovery_target = target;
     provenance.status = PosteriorStatus::kRecovering;
     provenance.reason = StatusReason::kReplay;

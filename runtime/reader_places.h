@@ -8,7 +8,8 @@
 
 namespace windhover {
 
-// Those that predict have the places 0 to `readers` - 1, those that only watch the ones after that.
+// Readers that predict have the places 0 to `readers` - 1, those that only watch the places after
+// that.
 //
 // Invariant: no place is handed out twice. Any thread.
 class ReaderPlaces {
@@ -26,8 +27,8 @@ class ReaderPlaces {
     return place ? readers_ + *place : take_reader();
   }
 
-  // Takes the places that are taken in `others`, which has as many. REQUIRES: nobody else takes one
-  // meanwhile.
+  // Takes the places that are taken in `others`. REQUIRES: both have the same numbers of places,
+  // and no other thread takes one meanwhile.
   void take_as(const ReaderPlaces& others) noexcept {
     readers_taken_.store(others.readers_taken_.load(std::memory_order_relaxed),
                          std::memory_order_relaxed);
