@@ -18,8 +18,8 @@ namespace windhover {
 
 // A score is a row's gradient at the anchor of a pass over the window; A^-1 score is the row's
 // influence on the parameters. Minibatches are drawn in random order and see neither drift nor
-// dependence; a pass goes in stream order and sees both. One thread. Memory about 80 D; a row costs
-// one gradient and an eighth of a product with a D x D matrix.
+// dependence; a pass goes in stream order and sees both. One thread. Memory about 71 D + 900; a row
+// costs one gradient and an eighth of a product with a D x D matrix.
 //
 // Every alarm below is raised by chance in at most about kFalseAlarmRate of the passes.
 class ScoreSeries {

@@ -15,7 +15,7 @@
 
 namespace windhover {
 
-// What all filters compute with, one after the other. 2 D^2 doubles.
+// What all filters compute with, one after the other. 3 D^2 doubles.
 struct FilterScratch {
   FilterScratch(Arena& arena, std::uint32_t dimension) noexcept;
 

@@ -11,7 +11,8 @@
 namespace windhover {
 
 // Invariant: after an update() that succeeded, A of the Gaussian is that of the dispersion and the
-// prior held here. One thread. Memory about 2 D doubles.
+// prior held here. One thread. Memory 1.5 D doubles and 5 for each group of the prior, and D where
+// shape_crosses().
 class HyperParameters {
  public:
   // The Gaussian outlives it.

@@ -21,8 +21,9 @@ namespace windhover {
 //
 // Invariant: values() has for each parameter the precision of its group, or the intercept's own.
 //
-// One thread. Memory about 2 D doubles. Groups share nothing with the intercept, which keeps its
-// given precision. An empty group, and one that no row says anything about, stay where they are.
+// One thread. Memory 1.5 D doubles and 5 for each group. Groups share nothing with the intercept,
+// which keeps its given precision. An empty group, and one that no row says anything about, stay
+// where they are.
 class PriorPrecision {
  public:
   static constexpr std::uint32_t kNoGroup = UINT32_MAX;  // of an intercept

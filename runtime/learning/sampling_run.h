@@ -50,8 +50,8 @@ class SamplingRun {
   // All chains moved once. Returns whether there are new draws to serve.
   bool end_move() noexcept;
 
-  // Moves single chains between the pieces of a long computation. Null unless chains are sampling
-  // and do not rest, and where moves themselves add to C, which the computation may read.
+  // Moves single chains between the pieces of a long computation. Null where chains do not sample,
+  // or rest, and where moves themselves add to C, which the computation may read.
   Interlude* background_moves() noexcept;
 
   PassEnd end_pass(bool noise_known) noexcept;

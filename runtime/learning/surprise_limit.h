@@ -31,8 +31,8 @@ namespace windhover {
 // All rows that are in the window when chains are about to start are judged then, by the mode that
 // a cold start has found; another cold start finds it again by the new weights. Where more than
 // kMostBeyond of the newest kRows rows are beyond the limit it stands aside, so that a stream that
-// has moved is learned from, after 30 rows. If one row in 20 is beyond it, it stands aside at one
-// row in 10^7.
+// has moved is learned from, after 30 rows. If one row in 20 is beyond it, that happens at fewer
+// than one row in 10^7.
 //
 // Invariant: beyond_ of the newest count_ distances are beyond the limit, and all rows of the
 // window below judged_ have been judged.

@@ -75,17 +75,19 @@ struct Provenance {
   double autocorrelation_time = 0;   // largest, in steps of one chain; NaN where r_hat is
   std::uint64_t divergences = 0;     // chains that were lost and started again
   double draws_per_observation = 0;  // R reached, per chain
-  double ou_ratio = 0;               // observed over predicted variance, in the worst direction *
+  // Observed over predicted variance of the draws, in the worst direction. NaN for networks. *
+  double ou_ratio = 0;
   // Variance of the sampler's own law over the posterior's, in the worst direction: 1 for a
   // calibrated sampler; infinity where it has no law, because its steps are too long; NaN where it
   // is not known. Above 32 parameters it is a bound over all directions, or what is certain in one.
   // *
   double law_ratio = std::numeric_limits<double>::quiet_NaN();
   // Tr(A^-1 C) / D: 1 when the model holds; above 4 or below 1/4, beyond chance, `status` is not ok
-  // (runtime/diagnostics/misfit.h). Networks: NaN. *
+  // (runtime/diagnostics/misfit.h). NaN for networks and with Structure::kDiagonal. *
   double misspecification_index = 0;
   // How far the rows' own mode lies from what the prior expects, over what chance exceeds in one of
-  // 100,000 cases: above 1 `status` is not ok (runtime/diagnostics/prior_conflict.h). Networks: 0.
+  // 100,000 cases: above 1 `status` is not ok (runtime/diagnostics/prior_conflict.h). 0 for
+  // networks, NaN with Structure::kDiagonal.
   double prior_conflict = 0;
   // How far rows depend on one another in the order of the stream: the long-run variance of the
   // scores over that of independent rows, by its lower confidence bound, for the worst parameter. 1
