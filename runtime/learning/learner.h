@@ -56,7 +56,7 @@ class Learner {
     head_context_ = context;
   }
 
-  // Who predicts rows before they are taken in; null: nobody.
+  // Predicts rows before they are taken in; null: no row is predicted.
   void set_scorer(Prequential* scorer) noexcept { scorer_ = scorer; }
 
   // The state of the learner, between rounds.
