@@ -49,7 +49,8 @@ constexpr std::array<CounterFamily<Io>, static_cast<std::size_t>(Io::kCount)> kI
     {Io::kHelloMissing, "hellos_missing", "", "",
      "Connections that sent something else before Hello; each is closed."},
     {Io::kHelloRefused, "hellos_refused", "", "",
-     "Hellos of another version, model or fingerprint; each closes its connection."},
+     "Hellos that were refused, as of another version, model or fingerprint; each closes its "
+     "connection."},
     {Io::kUnsupportedRequests, "requests_unsupported", "", "",
      "Requests that this version or this endpoint does not know."},
     {Io::kNotPermitted, "requests_not_permitted", "", "",

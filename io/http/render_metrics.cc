@@ -190,7 +190,7 @@ void add_server(MetricsWriter& text, const ServerMetrics& m) {
                 std::uint64_t{m.stalled[i]});
   }
   text.family(MetricType::kHistogram, "windhover_question_duration_seconds",
-              "From a question found in the read buffer to its answer in the write buffer.");
+              "Time that a question was worked on, without waiting for its turn.");
   for (std::size_t i = 0; i < m.question_latency.size(); ++i) {
     text.histogram({{"endpoint", ServerMetrics::kEndpoints[i]}}, m.question_latency[i]);
   }

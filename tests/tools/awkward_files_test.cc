@@ -70,6 +70,17 @@ TEST(AwkwardFiles, TextsOfSeveralLinesStayInTheirLineOfWhatIsPrinted) {
   EXPECT_FALSE(says(fitted, "u\nu"));
 }
 
+// TOML takes every character of a category but the control characters as they are.
+TEST(AwkwardFiles, ControlCharactersOfACategoryAreReadBackFromTheSchema) {
+  std::string text = "c,y\n";
+  for (int i = 0; i < 120; ++i) {
+    text += (i % 3 == 0 ? "u\x7f\x01" : "v\t") + std::string(i % 2 == 0 ? ",1.5\n" : ",2.5\n");
+  }
+  const Inspection found = inspect(file_with("control.csv", text), {.target = "y"});
+  const Schema again = Schema::from_text(found.schema.to_toml(), "control.toml");
+  EXPECT_EQ(again.fingerprint(), found.schema.fingerprint());
+}
+
 // Windows' euro in files of a byte a letter: 300 prices are no identifiers.
 TEST(AwkwardFiles, AmountsWithASignThatIsNoUtf8AreRefusedWithWhatToType) {
   std::string target = "a;y\n", feature = "y;a\n", pounds = "y;a\n", remark = "a;r;y\n";

@@ -9,10 +9,15 @@
 
 namespace windhover {
 
-// `text` as a TOML basic string, in JSON's notation. Bytes that are not UTF-8 are replaced. U+007F
-// is left as it is, which TOML does not allow.
+// `text` as a TOML basic string, in JSON's notation, which TOML reads but for a raw U+007F. Bytes
+// that are not UTF-8 are replaced.
 inline std::string toml_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  std::string json =
+      nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  for (auto at = json.find('\x7f'); at != std::string::npos; at = json.find('\x7f', at)) {
+    json.replace(at, 1, "\\u007f");
+  }
+  return json;
 }
 
 // The shortest form that reads back as the same number, and as a float.
