@@ -9,10 +9,6 @@ namespace {
 constexpr std::size_t kGroupsAThread = 4;
 // Products of two numbers that take some microseconds: less is not worth handing to a thread.
 constexpr double kGroupWork = 8192;
-// How far the logarithm of a learned prior precision may go a relaxation of the chains, and in one
-// refresh.
-constexpr double kPriorMove = 0.1;
-constexpr double kLongestPriorMove = 0.5;
 
 }  // namespace
 
@@ -60,11 +56,9 @@ void Ensemble::end_move() noexcept {
   perhaps_misplaced_ = perhaps_misplaced_ || !mover_.rows().suffice();
   // A sampler that does not know how slow it is says 0.
   const double known = mover_.sampler().relaxation();
-  const double relaxation = mover_.relaxation();
-  const double forgets = known > 0 ? std::max(1.0, known) : relaxation;
+  const double forgets = known > 0 ? std::max(1.0, known) : mover_.relaxation();
   lag_.forget(forgets, mover_.rows().has_newest());
   uncorrected_ -= uncorrected_ / forgets;
-  prior_move_ = std::min(kLongestPriorMove, prior_move_ + kPriorMove / relaxation);
 }
 
 const double* Ensemble::noise_anchor(std::uint64_t turn) const noexcept {
@@ -128,7 +122,6 @@ double Ensemble::followed(bool new_anchor) noexcept {
 
 void Ensemble::follow(std::uint64_t end, bool noise_known, bool new_anchor,
                       Interlude* background_moves) noexcept {
-  prior_move_ = 0;
   moves_ = 0;
   const double followed = this->followed(new_anchor);
   const bool log_concave = workers_[0].model->log_concave();

@@ -49,9 +49,6 @@ class Ensemble {
   std::size_t move_aside() noexcept { return mover_.move_aside(chains_, estimator_, workers_[0]); }
   // How many moves each chain has made since follow().
   double moves() const noexcept { return moves_; }
-  // How far the logarithm of a learned prior precision may go at the next refresh: the law that the
-  // chains move by must change slower than they follow.
-  double prior_move() const noexcept { return prior_move_; }
 
   // Where C is to be summed (D numbers): where the chain whose turn it is stands, or the mean if
   // the chain is far off.
@@ -134,7 +131,6 @@ class Ensemble {
   double uncorrected_ = 1;          // the share of it that chains have not followed yet
   bool perhaps_misplaced_ = false;  // there is a cause for take_misplaced() to look
   double moves_ = 0;
-  double prior_move_ = 0;
 };
 
 }  // namespace windhover

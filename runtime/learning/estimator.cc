@@ -49,11 +49,11 @@ bool Estimator::far_from_mode() const noexcept {
           dispersion().step() > 0.1 * dispersion().relative_sd(laplace_.weight()));
 }
 
-Status Estimator::refresh(double n, double target_variance, double longest, double prior_move,
+Status Estimator::refresh(double n, double target_variance, double longest,
                           Interlude* interlude) noexcept {
   const Dispersion before = dispersion();
   laplace_.begin(n, done().mean_weight(), interlude);
-  const Status status = compute(target_variance, longest, prior_move, interlude);
+  const Status status = compute(target_variance, longest, interlude);
   refresh_failed_ = !ok(status);
   if (refresh_failed_) {
     hyper_.dispersion() = before;
@@ -68,8 +68,7 @@ Status Estimator::refresh_at_mode(Model& model, const RowBatch& rows, double n,
   laplace_.begin(n, done().mean_weight(), nullptr);
   Status status = search_->find(model, rows, hyper_.input(done(), nullptr), before.value());
   if (ok(status)) {
-    status = compute(target_variance, laplace_.loss().trusted_step(laplace_.weight()),
-                     PriorPrecision::kFree, nullptr);
+    status = compute(target_variance, laplace_.loss().trusted_step(laplace_.weight()), nullptr);
   }
   refresh_failed_ = !ok(status);
   if (refresh_failed_) {
@@ -80,11 +79,10 @@ Status Estimator::refresh_at_mode(Model& model, const RowBatch& rows, double n,
   return status;
 }
 
-Status Estimator::compute(double target_variance, double longest, double prior_move,
-                          Interlude* interlude) noexcept {
+Status Estimator::compute(double target_variance, double longest, Interlude* interlude) noexcept {
   Status status = laplace_.compute_curvature(hyper_.input(done(), interlude));
   if (ok(status) && hyper_.learned() && done().rows() > 0) {
-    status = hyper_.update(done(), target_variance, longest, prior_move, interlude);
+    status = hyper_.update(done(), target_variance, longest, interlude);
   }
   if (!ok(status)) return status;
   laplace_.compute_covariance(interlude);

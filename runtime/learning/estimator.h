@@ -52,13 +52,11 @@ class Estimator {
 
   // Recomputes everything from done(), noise() and n observations. `target_variance`, of the rows
   // seen so far, only steadies a learned dispersion while n is small. A Newton step longer than
-  // `longest` (squared, in posterior sd) is shortened. A learned prior precision makes one step of
-  // its fixed point, by a factor of at most exp(prior_move), or with kFree goes all the way.
-  // kNotPositiveDefinite: a matrix has no factor; all is as it was, but for rounding in A (see
-  // LaplaceApproximation::restore()). O(D^3). An interlude must leave alone all that refresh()
-  // changes, and may read the mean, the mode, the dispersion and the prior as they happen to be.
+  // `longest` (squared, in posterior sd) is shortened. kNotPositiveDefinite: a matrix has no
+  // factor; all is as it was, but for rounding in A (see LaplaceApproximation::restore()). O(D^3).
+  // An interlude must leave alone all that refresh() changes, and may read the mean, the mode, the
+  // dispersion and the prior as they happen to be.
   Status refresh(double n, double target_variance, double longest = 1e300,
-                 double prior_move = PriorPrecision::kFree,
                  Interlude* interlude = nullptr) noexcept;
   // Without a window, where the loss is not quadratic: `rows` join done() at the mode that they
   // themselves lead to (ModeSearch), and all is recomputed as by refresh(). REQUIRES:
@@ -83,8 +81,7 @@ class Estimator {
   void visit_state(StateVisitor& visitor) noexcept;
 
  private:
-  Status compute(double target_variance, double longest, double prior_move,
-                 Interlude* interlude) noexcept;
+  Status compute(double target_variance, double longest, Interlude* interlude) noexcept;
 
   double temperature_;
   PassSums sums_;

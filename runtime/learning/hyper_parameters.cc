@@ -25,21 +25,25 @@ void HyperParameters::start_over() noexcept {
 
 // Updates prior precision and dispersion in turn, each from the posterior that both lead to
 // (hyper-parameters.md). The precision moves no further than the mode can be told from the anchor's
-// sums: beyond, coefficients of categories with few rows would run away with it.
+// sums: beyond, coefficients of categories with few rows would run away with it. A step of it costs
+// two factorizations, so after a short one the next is left to the next refresh.
 Status HyperParameters::update(const AnchorSums& rows, double target_variance, double longest,
-                               double prior_move, Interlude* interlude) noexcept {
+                               Interlude* interlude) noexcept {
   constexpr int kMaxIterations = 8;
+  constexpr double kShortPriorStep = 1e-2;
   const double previous = dispersion_.value();
-  const bool free = prior_move == PriorPrecision::kFree;
   const bool learn_prior = prior_.learned() && laplace_.step_is_trusted();
+  bool update_prior = learn_prior;
+  double farthest = 1e300;
   prior_.mark();
   for (int i = 0; i < kMaxIterations; ++i) {
     const double before = dispersion_.value();
     double change = 0;
     const double* variances = laplace_.compute_variances(interlude);
-    if (learn_prior && (i == 0 || free)) {
+    if (update_prior) {
       laplace_.compute_centre(input(rows, interlude), longest, 1.0, variances, 1);
-      change = prior_.update(laplace_.mode(), laplace_.mean(), variances, prior_move);
+      change = prior_.update(laplace_.mode(), laplace_.mean(), variances, farthest);
+      update_prior = change > kShortPriorStep;
     }
     if (dispersion_.learned()) {
       change =
@@ -54,7 +58,8 @@ Status HyperParameters::update(const AnchorSums& rows, double target_variance, d
       return laplace_.compute_curvature(input(rows, interlude));
     }
     if (learn_prior && !laplace_.step_is_trusted()) {
-      prior_move = 0.5 * prior_.moved();
+      farthest = 0.5 * prior_.moved();
+      update_prior = true;
       prior_.undo();
       const Status undone = laplace_.compute_curvature(input(rows, interlude));
       if (!ok(undone)) return undone;

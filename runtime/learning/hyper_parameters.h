@@ -31,8 +31,9 @@ class HyperParameters {
     return {rows, dispersion_.divisor(), prior_.values(), interlude};
   }
   // Updates both by the rows, and A with them. REQUIRES: LaplaceApproximation::compute_curvature()
-  // came before. The arguments are those of Estimator::refresh(). O(D^3) an iteration, 8 at most.
-  Status update(const AnchorSums& rows, double target_variance, double longest, double prior_move,
+  // came before. The arguments are those of Estimator::refresh(). O(D^3) an iteration, 8 at most:
+  // PriorPrecision::moved() says whether the prior has further to go.
+  Status update(const AnchorSums& rows, double target_variance, double longest,
                 Interlude* interlude) noexcept;
 
  private:

@@ -5,9 +5,9 @@
 namespace windhover {
 
 void Ensemble::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("ensemble", 2);
+  visitor.section("ensemble", 3);
   visitor.values(lag_.arrived, lag_.unfollowed, lag_.left, lag_.unforgotten, correcting_,
-                 perhaps_misplaced_, uncorrected_, moves_, prior_move_);
+                 perhaps_misplaced_, uncorrected_, moves_);
   chains_.visit_state(visitor);
   mover_.visit_state(visitor);
 }

@@ -27,7 +27,6 @@ namespace windhover {
 class PriorPrecision {
  public:
   static constexpr std::uint32_t kNoGroup = UINT32_MAX;  // of an intercept
-  static constexpr double kFree = 1e300;                 // update() may go any distance
 
   PriorPrecision(Arena& arena, const ModelConfig& model) noexcept;
   void reset(const ModelConfig& model) noexcept;

@@ -192,7 +192,8 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
   const bool slower =
       mover.sampler().relaxation() > kSlower * std::max(end.relaxation, window_moves);
   const bool other =
-      refreshed && std::abs(estimator_.dispersion().change(estimator_.done())) > kOther;
+      refreshed && (std::abs(estimator_.dispersion().change(estimator_.done())) > kOther ||
+                    estimator_.prior().moved() > kOther);
   const bool anew = slower && mover.posterior_is_target();
   if (anew) ensemble_.start_anew();
   if (slower || other || resized || (end.damped && !mover.damping().active())) {

@@ -224,8 +224,7 @@ bool WindowLearner::refresh(bool new_anchor, Interlude* background_moves) noexce
   } else if (model().curvature() == Curvature::kHessian) {
     longest = schedule_.longest_in_circles();
   }
-  if (!ok(estimator_.refresh(sums_.worth(), scan_.target_variance(), longest,
-                             ensemble_.prior_move(), background_moves))) {
+  if (!ok(estimator_.refresh(sums_.worth(), scan_.target_variance(), longest, background_moves))) {
     counters_.add(RuntimeCounter::kFactorizationFailures);
     return false;
   }

@@ -102,7 +102,7 @@ TEST(HyperParameters, LeadToTheGaussianThatTheyAreOf) {
   parts.laplace.begin(400, 1, nullptr);
   ASSERT_EQ(parts.laplace.compute_curvature(parts.hyper.input(done, nullptr)), Status::kOk);
   EXPECT_TRUE(parts.hyper.learned());
-  ASSERT_EQ(parts.hyper.update(done, 2.25, 1e300, PriorPrecision::kFree, nullptr), Status::kOk);
+  ASSERT_EQ(parts.hyper.update(done, 2.25, 1e300, nullptr), Status::kOk);
   EXPECT_NEAR(parts.hyper.dispersion().value(), 1, 4 * std::sqrt(2.0 / 400));
   EXPECT_NE(parts.hyper.prior().values()[0], 1);
   for (std::uint32_t j = 0; j < kDimension; ++j) {

@@ -53,8 +53,7 @@ class Pass {
     return {reinterpret_cast<const double*>(rows_.bytes().data()), slots_.data() + first, count};
   }
   void refresh() {
-    constexpr double kPriorMove = 0.1;
-    if (!ok(estimator_->refresh(kPassRows, 1.0, 1e300, kPriorMove))) throw RunError("no estimates");
+    if (!ok(estimator_->refresh(kPassRows, 1.0))) throw RunError("no estimates");
   }
 
   const EngineConfig& config() const { return config_; }
