@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "windhover/samplers/registry.h"
+
 namespace windhover {
 
 namespace {
@@ -132,9 +134,13 @@ ColdStart::Outcome ColdStart::shorten_step() noexcept {
 // second condition of Wolfe's on a line search. It asks for the gradient of these rows alone, so
 // rows may have come and gone since the step began; if they are all others, halving comes to an
 // end.
+// A shape that hangs together with theta has moved since the step began: where it took the mode to
+// the other side, no step along this one is short enough, and the next goes from here.
 bool ColdStart::went_too_far() const noexcept {
   constexpr double kSlope = 0.3;
-  return run_.iterations > 1 && step_.halvings < kMostHalvings &&
+  constexpr int kMostWithAShape = 3;
+  const bool shape = shape_crosses(find_model(config_.model.name)->response);
+  return run_.iterations > 1 && step_.halvings < (shape ? kMostWithAShape : kMostHalvings) &&
          !estimator_.laplace().loss().steps_are_safe &&
          slope(estimator_, step_.begin) > -kSlope * step_.slope;
 }

@@ -30,7 +30,7 @@ void Dispersion::reset(const ModelConfig& model) noexcept {
 
 void Dispersion::set_target_scale(double scale) noexcept {
   initial_ = kind_ == Kind::kDivides && !learned_ ? given_ / (scale * scale) : 1.0;
-  value_ = initial_;
+  start_over();
 }
 
 double Dispersion::update(const AnchorSums& rows, double scale, const double* newton_step,
@@ -44,6 +44,22 @@ double Dispersion::update(const AnchorSums& rows, double scale, const double* ne
                                                       target_variance, interlude);
   if (found > 0 && std::isfinite(found)) value_ = found;
   return std::abs(value_ - before) / before;
+}
+
+// Theta and the odds take their steps at once. Where rows hardly tell them apart, odds that go all
+// the way go back again with the next step, and so on for ever. An overdispersion is orthogonal to
+// theta.
+void Dispersion::end_refresh(double previous) noexcept {
+  constexpr double kFar = 0.03;
+  constexpr double kLeastShare = 1.0 / 64;
+  const double change = std::log(value_ / previous);
+  step_ = std::abs(change) / share_;
+  if (kind_ != Kind::kOdds || !shortens_) return;
+  const double along = change * change_;
+  const bool went_back = along < -0.5 * change_ * change_ && step_ > kFar;
+  change_ = change;
+  if (went_back) share_ = std::max(kLeastShare, 0.5 * share_);
+  if (along > 0) share_ = std::min(1.0, 1.25 * share_);
 }
 
 // Newton's method in the logarithm of the shape on minus the log posterior. Its curvature is that
@@ -69,8 +85,8 @@ double Dispersion::update_shape(const AnchorSums& rows, double scale,
   const double left = odds ? std::max(all - coupling.information, 0.01 * all) : all;
   const double information = left + (odds ? 5 * structural * (1 - structural) : 0.5 * shape);
   information_ = information / (scale * rows.weight());
-  return std::clamp(shape * std::exp(std::clamp(-gradient / information, -kLongest, kLongest)),
-                    kLeast, kMost);
+  const double step = std::clamp(-gradient / information, -kLongest, kLongest);
+  return std::clamp(shape * std::exp(share_ * step), kLeast, kMost);
 }
 
 // The fixed point of E_q[squared residual], q the posterior under this dispersion: RSS(mode) / rows

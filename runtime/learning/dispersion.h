@@ -31,7 +31,10 @@ class Dispersion {
   // The unit in which y is seen from here on. A given variance is converted from units of the rows'
   // y^2; a learned value starts again at 1.
   void set_target_scale(double scale) noexcept;
-  void start_over() noexcept { value_ = initial_; }
+  void start_over() noexcept {
+    value_ = initial_;
+    forget_steps();
+  }
   // Bounds a learned dispersion from below: below 1e-12 of the targets' variance the prior would be
   // lost beside the data where features depend on each other.
   void set_target_variance(double variance) noexcept { least_ = kRounding * variance; }
@@ -44,7 +47,8 @@ class Dispersion {
   bool learned() const noexcept { return learned_; }
   // The least that a learned dispersion, not a shape, can be: the rounding of the targets.
   double least() const noexcept { return std::max(least_, 1e-300); }
-  // |log ratio| of the value to that of the refresh before; 0 when it is given.
+  // |log ratio| of the value to that of the refresh before, had its step been taken in full; 0 when
+  // it is given.
   double step() const noexcept { return step_; }
   // log ratio of the value to what it was where the sums of `rows` began.
   double change(const AnchorSums& rows) const noexcept {
@@ -66,12 +70,16 @@ class Dispersion {
                 const double* prior, const double* variances, const ShapeCoupling& coupling,
                 double target_variance, Interlude* interlude) noexcept;
   void set(double value) noexcept { value_ = value; }
+  // Whether odds take a part of a step where steps go back and forth. Sums that are made anew with
+  // each pass can call for that; those that rows join for good cannot.
+  void set_shortens(bool shortens) noexcept { shortens_ = shortens; }
   // Ends a refresh that began at the value `previous`.
-  void end_refresh(double previous) noexcept { step_ = std::abs(std::log(value_ / previous)); }
+  void end_refresh(double previous) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(initial_, value_, least_, step_);
     if (is_shape()) visitor.value(information_);
+    if (kind_ == Kind::kOdds) visitor.values(change_, share_);
   }
 
  private:
@@ -84,15 +92,22 @@ class Dispersion {
                            const double* prior, const double* variances, double target_variance,
                            Interlude* interlude) const noexcept;
   double update_shape(const AnchorSums& rows, double scale, const ShapeCoupling& coupling) noexcept;
+  void forget_steps() noexcept {
+    change_ = 0;
+    share_ = 1;
+  }
 
   Kind kind_;
   bool learned_ = false;
+  bool shortens_ = false;
   double given_ = 0;
   double information_ = 0.5;  // of one row about the logarithm
   double initial_ = 1;
   double value_ = 1;
   double least_ = 0;
   double step_ = 0;
+  double change_ = 0;  // of the logarithm of odds, in the newest refresh
+  double share_ = 1;   // of their step that is taken
 };
 
 }  // namespace windhover

@@ -26,6 +26,7 @@ Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
 
 void Estimator::reset(const EngineConfig& config) noexcept {
   hyper_.reset(config.model);
+  hyper_.dispersion().set_shortens(keeps_window(config.horizon));
   set_target_scale(1.0);
   start_over();
 }
@@ -113,7 +114,7 @@ Estimates Estimator::estimates(double minibatch_size, bool noise_known) const no
 }
 
 void Estimator::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("estimates");
+  visitor.section("estimates", 2);
   visitor.value(refresh_failed_);
   laplace_.visit_state(visitor);
   hyper_.dispersion().visit_state(visitor);

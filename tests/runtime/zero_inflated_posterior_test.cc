@@ -101,6 +101,28 @@ TEST(ZeroInflatedPosterior, TheShareOfStructuralZerosIsLearned) {
   }
 }
 
+// Where most counts are zeros, the share of structural ones and the intercept say much the same,
+// and steps of both at once went to and fro for good.
+TEST(ZeroInflatedPosterior, IsFoundWhereMostZerosAreCounted) {
+  for (const double intercept : {-2.0, -1.5}) {
+    for (std::uint64_t seed = 1; seed < 8; ++seed) {
+      const EngineConfig config = learning(8, 4000);
+      const Data data = inflated(3000, 8, intercept, 0.5, seed);
+      TestEngine engine(config);
+      engine.feed(data);
+      engine.poll_until_idle();
+      EXPECT_EQ(engine->learner().view().phase, Learner::Phase::kSampling) << intercept << seed;
+      EXPECT_FALSE(engine->learner().view().estimator().far_from_mode()) << intercept << seed;
+      const double structural = engine.provenance().noise_variance;
+      // Passes end where the next step of the mode is below a tenth of an sd, and the share's too.
+      expect_modes(engine,
+                   GlmReference(data.design(), data.y, config.model, loss_at(structural),
+                                data.truth, loss_sum_at(structural)),
+                   0.2);
+    }
+  }
+}
+
 TEST(ZeroInflatedPosterior, PoissonCountsAreNoHarm) {
   const Data data = inflated(3'000, 2, 1.0, 0, 84);
   TestEngine engine(learning(2, 4'000));
