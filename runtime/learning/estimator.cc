@@ -15,7 +15,7 @@ Response response_of(const ModelConfig& model) noexcept { return find_model(mode
 Estimator::Estimator(Arena& arena, const EngineConfig& config) noexcept
     : temperature_(config.sampler.temperature),
       sums_(arena, config.model.dimension(), response_of(config.model), config.model.weighted(),
-            weighs_ages(config.horizon)),
+            weighs_ages(config.horizon), !keeps_window(config.horizon)),
       noise_(arena, config.sampler, config.model, !keeps_window(config.horizon)),
       laplace_(arena, config.model),
       hyper_(arena, config.model, laplace_),

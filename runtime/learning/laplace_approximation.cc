@@ -70,6 +70,20 @@ void LaplaceApproximation::clear_mode() noexcept {
   std::fill_n(now_.mean, dimension_, 0.0);
 }
 
+double LaplaceApproximation::mean_from_mode() const noexcept {
+  const ConstVectorMap mean(now_.mean, dimension_);
+  const ConstVectorMap mode(now_.mode, dimension_);
+  double squared = 0;
+  for (Index j = 0; j < dimension_; ++j) {
+    double product = 0;
+    for (Index i = 0; i < dimension_; ++i) {
+      product += curvature_[j * dimension_ + i] * (mean[i] - mode[i]);
+    }
+    squared += now_.n * (mean[j] - mode[j]) * product;
+  }
+  return std::sqrt(std::max(squared, 0.0));
+}
+
 void LaplaceApproximation::begin(double n, double mean_weight, Interlude* interlude) noexcept {
   before_.copy_from(now_, interlude);
   now_.n = std::max(n, 1.0);

@@ -104,6 +104,9 @@ class LaplaceApproximation {
   // REQUIRES: no refresh is under way. O(D^2).
   double way_from_before() noexcept;
 
+  // The distance of the mean from the mode, in posterior sd. O(D^2).
+  double mean_from_mode() const noexcept;
+
   // Begins a refresh for `n` rows of that mean weight.
   void begin(double n, double mean_weight, Interlude* interlude) noexcept;
   // Works out A and the Newton step from the anchor. O(D^3).

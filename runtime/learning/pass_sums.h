@@ -17,10 +17,10 @@ namespace windhover {
 // doubles.
 class PassSums {
  public:
-  PassSums(Arena& arena, std::uint32_t dimension, Response response, bool weighted,
-           bool aged) noexcept
-      : pass_(arena, dimension, response, weighted, aged),
-        done_(arena, dimension, response, weighted, aged) {}
+  PassSums(Arena& arena, std::uint32_t dimension, Response response, bool weighted, bool aged,
+           bool moves) noexcept
+      : pass_(arena, dimension, response, weighted, aged, moves),
+        done_(arena, dimension, response, weighted, aged, moves) {}
   // Begins anew: neither has rows.
   void start_over(const double* anchor, double dispersion) noexcept {
     pass_.begin(anchor, dispersion);
@@ -38,9 +38,9 @@ class PassSums {
   void restore() noexcept { done_.copy_from(pass_); }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.section("sums of the last pass", 2);
+    visitor.section("sums of the last pass", 3);
     done_.visit_state(visitor);
-    visitor.section("sums of the pass under way", 2);
+    visitor.section("sums of the pass under way", 3);
     pass_.visit_state(visitor);
   }
 

@@ -36,6 +36,11 @@ class RunningEstimates {
   // last refresh, which is a few per cent off, would leave the chains behind.
   bool heavy(double rows) const noexcept { return usual_way(rows) > kLongWay; }
 
+  // How far, in posterior sd and root mean square over the parameters, the mode is off because each
+  // row stays the parabola that it was where the mode was when it came: 0 for a quadratic loss, and
+  // for other losses about right where rows come in any order. Complexity O(D^2).
+  double linearization_error() const noexcept;
+
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.section("running estimates");
     visitor.value(leverage_);

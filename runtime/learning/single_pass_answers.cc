@@ -85,6 +85,8 @@ void SinglePassLearner::publish() noexcept {
   e.band = record_.band(e.compared_draws);
   e.replay_is_target = config_.draws_per_observation != 0;
   e.replay_ratio = replay_ratio_.value();
+  constexpr double kMostOff = 0.5;  // posterior sd
+  e.outrun = running_.linearization_error() > kMostOff;
   e.prior_conflict = p.prior_conflict;
   e.misfit = misfits(p.misspecification_index, estimator_.checks().effective_rows()) ||
              gate_.contradicts(mover_.weights().sum());

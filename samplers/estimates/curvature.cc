@@ -12,6 +12,8 @@ void AnchorSums::copy_from(const AnchorSums& other) noexcept {
   std::copy_n(other.sums_.gradient, dimension_, sums_.gradient);
   std::copy_n(other.sums_.third, dimension_, sums_.third);
   std::copy_n(other.sums_.curvature, width_ * width_, sums_.curvature);
+  std::ranges::copy(other.way_, way_.begin());
+  gone_ = other.gone_;
   sums_.rows = other.sums_.rows;
   ages_ = other.ages_;
   sums_.weight = other.sums_.weight;
@@ -36,6 +38,11 @@ void AnchorSums::move_anchor(const double* anchor, double dispersion, double thi
   const double slope = move.dot(gradient);
   gradient.noalias() += lower.topLeftCorner(d, d).selfadjointView<Eigen::Lower>() * move;
   const double rise = move.dot(gradient) - slope;  // move^T curvature move
+  if (!way_.empty()) {
+    VectorMap way(way_.data(), d);
+    gone_ += 2 * move.dot(way) + rise;
+    way.noalias() += lower.topLeftCorner(d, d).selfadjointView<Eigen::Lower>() * move;
+  }
   if (!shaped_) sums_.squares += 2 * slope + rise;
   for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= third_scale;
   std::ranges::fill(third_variances_, 0.0);

@@ -100,7 +100,7 @@ class RowAges {
 class AnchorSums {
  public:
   AnchorSums(Arena& arena, std::uint32_t dimension, Response response = Response::kGaussian,
-             bool weighted = false, bool aged = false) noexcept
+             bool weighted = false, bool aged = false, bool moves = false) noexcept
       : dimension_(dimension),
         shaped_(has_shape(response)),
         weighted_(weighted),
@@ -108,6 +108,7 @@ class AnchorSums {
         width_(matrix_width(dimension)),
         anchor_(arena.allocate<double>(dimension).data()),
         move_(arena.allocate<double>(dimension).data()),
+        way_(arena.allocate<double>(moves ? dimension : 0)),
         third_variances_(arena.allocate<double>(dimension)),
         largest_(arena, dimension) {
     sums_.with_loss = false;  // not needed
@@ -131,6 +132,8 @@ class AnchorSums {
     std::fill_n(sums_.gradient, dimension_, 0.0);
     std::fill_n(sums_.third, dimension_, 0.0);
     std::ranges::fill(third_variances_, 0.0);
+    std::ranges::fill(way_, 0.0);
+    gone_ = 0;
     largest_.clear();
     std::fill_n(sums_.curvature, width_ * width_, 0.0);
     sums_.rows = 0;
@@ -174,6 +177,8 @@ class AnchorSums {
     ages_.fade(keep);
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.gradient[j] *= keep;
     for (std::uint32_t j = 0; j < dimension_; ++j) sums_.third[j] *= keep;
+    for (double& sum : way_) sum *= keep;
+    gone_ *= keep;
     for (std::size_t i = 0; i < width_ * width_; ++i) sums_.curvature[i] *= keep;
     sums_.rows *= keep;
     sums_.weight *= keep;
@@ -188,6 +193,10 @@ class AnchorSums {
   // Kalman filter. `third_scale`: by how much P has changed since the third-order sums were last
   // scaled.
   void move_anchor(const double* anchor, double dispersion, double third_scale) noexcept;
+
+  // The sum over rows of a row's curvature times the square of how far its linear predictor has
+  // gone with the anchor since the row was summed. 0 unless `moves`.
+  double gone() const noexcept { return gone_; }
 
   const double* anchor() const noexcept { return anchor_; }
   const CurvatureSums& sums() const noexcept { return sums_; }
@@ -249,6 +258,10 @@ class AnchorSums {
     visitor.visit(third_variances_);
     visitor.visit(sums_.curvature, width_ * width_);
     if (!cross_.empty()) visitor.visit(cross_);
+    if (!way_.empty()) {
+      visitor.visit(way_);
+      visitor.value(gone_);
+    }
   }
 
  private:
@@ -273,7 +286,9 @@ class AnchorSums {
   std::size_t width_;
   double dispersion_ = 1;
   double* anchor_;
-  double* move_;                       // dimension: scratch
+  double* move_;           // dimension: scratch
+  std::span<double> way_;  // sum of each row's curvature times the anchor's way since
+  double gone_ = 0;
   std::span<double> third_variances_;  // the largest of each in a P that rows were summed with
   LargestSums largest_;                // since clear()
   RowAges ages_;

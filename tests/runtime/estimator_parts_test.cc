@@ -24,7 +24,7 @@ class Parts {
         block_(4 << 20),
         arena(block_.bytes()),
         laplace(arena, config_),
-        sums(arena, kDimension, find_model(name)->response, false, false),
+        sums(arena, kDimension, find_model(name)->response, false, false, false),
         hyper(arena, config_, laplace) {
     model = find_model(name)->make(arena, config_);
     find_model(name)->reset(*model);

@@ -160,7 +160,8 @@ TEST(Prequential, AnswersSayWhenIntervalsDoNotHold) {
 }
 
 // Without a window rows are taken in once, where the mode was when they came: of classes that are
-// separable it stays behind, with intervals that hold their share.
+// separable it stays behind, with intervals that hold their share. The learner says so itself,
+// which names the cause; its scores would have.
 TEST(Prequential, ProbabilitiesThatStayBehindAreSeen) {
   ManualClock clock(1);
   EngineConfig config = scored("logistic");
@@ -172,7 +173,7 @@ TEST(Prequential, ProbabilitiesThatStayBehindAreSeen) {
   TestEngine engine(config, &clock);
   stream(engine, clock, data);
   const StatusReason reason = engine.provenance().reason;
-  EXPECT_EQ(reason, StatusReason::kPredictive) << to_string(reason);
+  EXPECT_EQ(reason, StatusReason::kReplayRatio) << to_string(reason);
 }
 
 TEST(Prequential, WhoKnowsNothingIsAsGoodAsTheReference) {
