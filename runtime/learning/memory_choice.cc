@@ -135,7 +135,8 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
     }
   };
   const Numbers variances = dispersions();
-  if (normal()) noise_.begin_take({variances.data(), count_});
+  const Numbers served = weights();
+  if (normal()) noise_.begin_take({variances.data(), count_}, {served.data(), count_});
   for_batches([&](const RowBatch& batch, double weight) {
     Numbers losses{};
     if (normal()) {
@@ -148,7 +149,7 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
     evidence_.add(std::span(losses).first<MemoryEvidence::kMost>());
     weights_.add(losses, batch.count);
   });
-  if (normal()) noise_.end_take();
+  if (normal()) noise_.end_take(posteriors_[0]->worth());
   evidence_.end_take();
   Numbers worth;
   for (std::uint32_t i = 0; i < count_; ++i) worth[i] = posteriors_[i]->worth();
@@ -225,11 +226,13 @@ MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
 NoiseMixture MemoryChoice::noise() const noexcept {
   if (!normal() || !estimator_.dispersion().learned()) return {};
   const Numbers variances = dispersions();
-  return noise_.mixture({variances.data(), count_}, estimator_.dispersion().target_variance());
+  const Numbers served = weights();
+  return noise_.mixture({variances.data(), count_}, estimator_.dispersion().target_variance(),
+                        {served.data(), count_});
 }
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 9);
+  visitor.section("choice of a memory", 10);
   visitor.values(chosen_, estimated_, running_, take_rows_);
   chosen_ = std::min(chosen_, choosable_ - 1);  // whatever a damaged copy says
   estimated_ = std::min(estimated_, choosable_ - 1);

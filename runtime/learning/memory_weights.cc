@@ -15,9 +15,9 @@ constexpr double kMostUnusual = 100;
 
 }  // namespace
 
-void MemoryWeights::reset() noexcept {
-  double weight = 1 / (2 - std::exp2(1 - static_cast<double>(count_)));
-  for (std::size_t i = 0; i < count_; ++i, weight /= 2) weights_[i] = weight;
+void MemoryWeights::reset(double ratio) noexcept {
+  double weight = (1 - ratio) / (1 - std::pow(ratio, static_cast<double>(count_)));
+  for (std::size_t i = 0; i < count_; ++i, weight *= ratio) weights_[i] = weight;
   squares_ = takes_ = 0;
   losses_.fill(0);
   rows_ = 0;

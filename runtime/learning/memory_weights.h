@@ -33,9 +33,9 @@ class MemoryWeights {
   MemoryWeights(std::size_t count, std::size_t usual) noexcept : count_(count), usual_(usual) {
     reset();
   }
-  // The first is believed most, each further one half as much as the one before: all say the same
-  // of the first rows, and short ones have then learned least of them.
-  void reset() noexcept;
+  // The first is believed most, each further one `ratio` times as much as the one before: memories
+  // all say the same of the first rows, and short ones have then learned least of them.
+  void reset(double ratio = 0.5) noexcept;
   // Adds each forecaster's -log p of a batch of so many rows. The weights change only at
   // end_take().
   void add(const std::array<double, kMost>& losses, std::size_t rows) noexcept;

@@ -9,6 +9,9 @@ namespace windhover {
 
 namespace {
 
+// Beside 1 in single rows, at first.
+constexpr double kTrustInTakes = 0.1;
+
 struct Part {
   double variance;
   double weight;
@@ -42,6 +45,17 @@ void NoiseScales::reset(std::size_t count) noexcept {
   weights_.fill(0);
   std::fill_n(weights_.begin(), count, 1 / static_cast<double>(count));
   next_ = weights_;
+  trust_.reset(kTrustInTakes);
+}
+
+NoiseScales::Numbers NoiseScales::mixed(std::span<const double> believed) const noexcept {
+  Numbers all = weights_;
+  if (believed.empty()) return all;
+  const double single = trust_.served({true, true})[0];
+  for (std::size_t i = 0; i < believed.size(); ++i) {
+    all[i] = single * weights_[i] + (1 - single) * believed[i];
+  }
+  return all;
 }
 
 // Far rows are kept ten times (in variance) beyond what any memory takes for usual: nearer ones are
@@ -53,8 +67,13 @@ double NoiseScales::far_variance(std::span<const double> variances) const noexce
   return std::max(far_.variance > 0 ? far_.variance : kAtFirst * largest, kAtLeast * largest);
 }
 
-void NoiseScales::begin_take(std::span<const double> variances) noexcept {
+void NoiseScales::begin_take(std::span<const double> variances,
+                             std::span<const double> believed) noexcept {
   count_ = variances.size();
+  losses_ = {};
+  rows_ = 0;
+  believed_ = weights_;
+  std::ranges::copy(believed, believed_.begin());
   std::ranges::copy(variances, variances_.begin());
   variances_[count_] = far_variance(variances);
   shares_[count_] = far_.share();
@@ -117,12 +136,17 @@ void NoiseScales::add(const PredictiveResidual& row) noexcept {
   Numbers said;
   double most = 0;
   double mean = 0;
+  std::array<double, 2> before{};  // by what was known before the take
   for (std::size_t i = 0; i < count_; ++i) {
     said[i] = (1 - share) * density(i) + far;
     most = std::max(most, said[i]);
     mean += next_[i] * said[i];
+    before[0] += weights_[i] * said[i];
+    before[1] += believed_[i] * said[i];
   }
   if (!(mean > 0)) return;
+  ++rows_;
+  for (std::size_t k = 0; k < 2; ++k) losses_[k] -= row.weight * std::log(before[k]);
   add_to_far(row, std::min(1.0, far / mean));
   double sum = 0;
   for (std::size_t i = 0; i < count_; ++i) {
@@ -132,6 +156,15 @@ void NoiseScales::add(const PredictiveResidual& row) noexcept {
   for (std::size_t i = 0; i < count_; ++i) {
     next_[i] = (1 - kShare) * next_[i] / sum + kShare / static_cast<double>(count_);
   }
+}
+
+void NoiseScales::end_take(double worth) noexcept {
+  weights_ = next_;
+  far_ = next_far_;
+  std::array<double, MemoryWeights::kMost> losses{};
+  std::ranges::copy(losses_, losses.begin());
+  trust_.add(losses, rows_);
+  trust_.end_take(std::array{worth, worth});
 }
 
 void NoiseScales::add_to_far(const PredictiveResidual& row, double likely) noexcept {
@@ -153,13 +186,14 @@ void NoiseScales::add_to_far(const PredictiveResidual& row, double likely) noexc
   far.variance_of = std::min(far.variance_of + weight, kFarRemembered);
 }
 
-NoiseMixture NoiseScales::mixture(std::span<const double> variances,
-                                  double of_targets) const noexcept {
+NoiseMixture NoiseScales::mixture(std::span<const double> variances, double of_targets,
+                                  std::span<const double> believed) const noexcept {
   constexpr double kRounding = 1e-9;
   std::array<Part, kMost> parts;
   std::size_t count = variances.size();
   const double share = far_.share();
-  for (std::size_t i = 0; i < count; ++i) parts[i] = {variances[i], (1 - share) * weights_[i]};
+  const Numbers all = mixed(believed);
+  for (std::size_t i = 0; i < count; ++i) parts[i] = {variances[i], (1 - share) * all[i]};
   std::ranges::sort(std::span(parts).first(count), {}, &Part::variance);
   const double far = far_variance(variances);
   const bool perfect = far < kRounding * of_targets;
@@ -178,6 +212,7 @@ NoiseMixture NoiseScales::mixture(std::span<const double> variances,
 
 void NoiseScales::visit_state(StateVisitor& visitor) noexcept {
   visitor.visit(weights_.data(), kMost);
+  trust_.visit_state(visitor);
   visitor.values(far_.count, far_.of_rows, far_.variance, far_.variance_of);
   next_ = weights_;
   next_far_ = far_;

@@ -96,6 +96,48 @@ TEST(NoiseScales, PredictsATakeByWhatWasKnownBefore) {
   EXPECT_GT(loss_of(scales, row_of(1)), before + 1);
 }
 
+// The weight of the widest variance after many takes of a hundred rows, believed as a forecaster or
+// not. `square`: of a row, by the number of its take and its own.
+template <class Square>
+double weight_of_widest(const Square& square, bool believed) {
+  constexpr std::array kTwo = {0.02, 1.0};
+  constexpr std::array kWidest = {0.0, 1.0};
+  NoiseScales scales;
+  scales.reset(kTwo.size());
+  const auto memories = believed ? std::span<const double>(kWidest) : std::span<const double>();
+  double sum = 0;
+  for (Index take = 0; take < 400; ++take) {
+    scales.begin_take(kTwo, memories);
+    for (Index row = 0; row < 100; ++row) scales.add(row_of(square(take, row)));
+    scales.end_take();
+    const NoiseMixture mixture = scales.mixture(kTwo, 0, memories);
+    if (take >= 100) sum += mixture.weight[1] / (mixture.weight[0] + mixture.weight[1]);
+  }
+  return sum / 300;
+}
+
+// An error that wanders within a take, of variance 1, is small at the end of one take in seven: the
+// last rows say that the noise is narrow, and of the next take nothing.
+TEST(NoiseScales, TakesDecideWhereErrorsOfNeighboursHangTogether) {
+  const VectorXd z = normals(7, 400 * 100);
+  VectorXd error = z;
+  for (Index i = 1; i < z.size(); ++i) {
+    error[i] = 0.95 * error[i - 1] + std::sqrt(1 - 0.95 * 0.95) * z[i];
+  }
+  const auto square = [&](Index take, Index row) { return std::pow(error[take * 100 + row], 2); };
+  EXPECT_LT(weight_of_widest(square, false), 0.95);
+  EXPECT_GT(weight_of_widest(square, true), 0.98);
+}
+
+// Noise that is calm for twenty takes and wild for twenty is what single rows are for.
+TEST(NoiseScales, SingleRowsDecideWhereTheNoiseChanges) {
+  const VectorXd z = normals(8, 400 * 100);
+  const auto square = [&](Index take, Index row) {
+    return (take / 20 % 2 == 0 ? 0.02 : 1.0) * std::pow(z[take * 100 + row], 2);
+  };
+  EXPECT_NEAR(weight_of_widest(square, true), 0.5, 0.05);
+}
+
 // However well the narrow one predicts, a row far off costs no more than to have believed in the
 // wide one by its share.
 TEST(NoiseScales, AnOutlyingRowCostsWhatTheWidestSays) {
