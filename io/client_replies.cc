@@ -28,6 +28,7 @@ Provenance provenance_of(const v1::Provenance& p) {
   to.ess_bulk = p.ess_bulk();
   to.r_hat = p.r_hat();
   to.r_hat_chance = p.r_hat_chance();
+  to.robust_spread = p.robust_spread();
   to.draws_per_observation = p.draws_per_observation();
   to.ou_ratio = p.ou_ratio();
   to.misspecification_index = p.misspecification_index();

@@ -29,7 +29,7 @@ constexpr double ParameterSummary::*kColumns[] = {&ParameterSummary::mean,
 
 constexpr std::size_t kHeaderBound =
     kMaxFrameHeader + 11 + 6;  // prefix, id, tag and length of body
-constexpr std::size_t kProvenanceBound = 316;
+constexpr std::size_t kProvenanceBound = 319;
 
 template <class Sink>
 void write_prediction(Sink& out, const PredictiveSummary& s, std::size_t quantiles,

@@ -67,6 +67,7 @@ void write_provenance(Sink& out, const Provenance& p) noexcept {
   out.u64(29, p.drift_onset);
   out.u64(30, static_cast<std::uint64_t>(p.drift_onset_time_ns));
   out.real(31, p.r_hat_chance);
+  out.u64(32, p.robust_spread ? 1 : 0);
 }
 
 template <class Sink>

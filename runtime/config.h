@@ -73,6 +73,12 @@ inline constexpr std::uint32_t kMostColumns = 16'777'216;  // with Structure::kD
 inline constexpr std::uint32_t kDefaultChains = 8;  // with a window
 inline constexpr std::uint32_t kMaxLearnerThreads = 16;
 
+// How wide predictions are where rows depend on one another (score_autocorrelation).
+enum class DependentSpread : std::uint8_t {
+  kPosterior,  // as the posterior's sd says, which is too little
+  kRobust,     // as sd_robust says; the answer says so (Provenance::robust_spread)
+};
+
 struct EngineConfig {
   ModelConfig model;
   SamplerConfig sampler;
@@ -82,6 +88,7 @@ struct EngineConfig {
   SurprisingRows surprising_rows = SurprisingRows::kKeep;
   SinglePassNoise single_pass_noise = SinglePassNoise::kWeights;
   ForgettingSpread forgetting_spread = ForgettingSpread::kSampling;
+  DependentSpread dependent_spread = DependentSpread::kPosterior;
 
   // Whether the engine can be saved and restored. Takes room for a copy of the learner's state,
   // about as much as estimates, chains and one snapshot (runtime/checkpoint/capture.md).

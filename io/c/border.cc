@@ -196,6 +196,7 @@ void give_provenance(const Provenance& p, windhover_provenance* to) noexcept {
   out.drift_onset = p.drift_onset;
   out.drift_onset_time_ns = p.drift_onset_time_ns;
   out.r_hat_chance = p.r_hat_chance;
+  out.robust_spread = p.robust_spread ? 1 : 0;
   give(out, to);
 }
 

@@ -221,6 +221,8 @@ typedef struct windhover_provenance {
   uint64_t drift_onset;        /* the row from which on the newest ones differ; 0: not known */
   int64_t drift_onset_time_ns; /* when it came, since 1970; 0: not known */
   double r_hat_chance;         /* the 99 % quantile of r_hat where all chains agree */
+  int robust_spread;           /* 1: rows depend on one another, predictions are as wide as
+                                  sd_robust says */
 } windhover_provenance;
 WINDHOVER_API void windhover_provenance_init(windhover_provenance* provenance, size_t size);
 

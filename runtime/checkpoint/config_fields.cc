@@ -143,6 +143,8 @@ constexpr ConfigField kFields[] = {
      [](const Config& c) noexcept { return whole(c.single_pass_noise); }},
     {Kind::kWhole, "the checkpoint has another forgetting_spread; there it is",
      [](const Config& c) noexcept { return whole(c.forgetting_spread); }},
+    {Kind::kWhole, "the checkpoint has another dependent_spread; there it is",
+     [](const Config& c) noexcept { return whole(c.dependent_spread); }},
     {Kind::kWhole, "the checkpoint has another window_size; there it is",
      [](const Config& c) noexcept { return whole(c.window_size); }},
     {Kind::kReal, "the checkpoint has another draws_per_observation; there it is",

@@ -214,6 +214,12 @@ MemoryChoice::Numbers MemoryChoice::weights() const noexcept {
   return weights_.served(takes_part);
 }
 
+bool MemoryChoice::follows_level() const noexcept {
+  if (!running_) return false;
+  const Numbers of = weights();
+  return std::accumulate(&of[count_ - levels_], &of[count_], 0.0) > 0.5;
+}
+
 MemoryChoice::Numbers MemoryChoice::dispersions() const noexcept {
   Numbers all{};
   for (std::uint32_t i = 0; i < count_; ++i) {

@@ -79,6 +79,9 @@ class MemoryChoice {
     return chosen_ == 0 ? AgeWeights() : AgeWeights(rows(), spread_);
   }
 
+  // Whether filters with a walking level are believed more than all others.
+  bool follows_level() const noexcept;
+
   // Fills in what predictions are averaged over, once the filters have begun, in transformed units;
   // and for a normal y with a learned variance the noise. The memory that the posterior stands on
   // is where the posterior is. The others are where their filters are. But where the loss is not

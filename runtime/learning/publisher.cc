@@ -45,6 +45,7 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   posterior.noise = {};
   posterior.few_in_order = false;
   describe_provenance(posterior, estimator, model, scores);
+  posterior.provenance.robust_spread = false;
   return posterior;
 }
 
@@ -80,7 +81,7 @@ void Publisher::describe_chance(Posterior& posterior) const noexcept {
 }
 
 void Publisher::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("snapshot", 7);
+  visitor.section("snapshot", 8);
   const std::int64_t now = clock_.now_ns();
   std::int64_t age = now - last_ns_;
   visitor.values(snapshot_id_, age);
@@ -125,6 +126,18 @@ void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator
   } else if (noise_is_known(estimator)) {
     estimator.checks().sandwich_sd(posterior.parameters.sd_robust);
   }
+}
+
+void Publisher::widen(Posterior& posterior) noexcept {
+  if (config_.dependent_spread != DependentSpread::kRobust) return;
+  const ParameterColumns& of = posterior.parameters;
+  const double root = std::sqrt(config_.sampler.temperature);
+  for (std::uint32_t j = 0; j < posterior.dimension; ++j) {
+    direction_[j] = root * of.sd_robust[j] / of.sd[j];
+    if (!(direction_[j] > 0 && std::isfinite(direction_[j]))) return;
+  }
+  posterior.inverse_factor.scale_columns(direction_);
+  posterior.provenance.robust_spread = true;
 }
 
 void Publisher::describe_provenance(Posterior& posterior, const Estimator& estimator,

@@ -37,6 +37,9 @@ void WindowLearner::publish() noexcept {
   p.drift_onset_time_ns = p.drift_onset == 0 ? 0 : row_times_.time_of(p.drift_onset);
   e.drifting = pass.scores().drifting();
   e.dependent_rows = pass.scores().rows_depend();
+  // Predictions by a walking level know of what neighbours have in common.
+  const bool level = memory_choice_ != nullptr && memory_choice_->follows_level();
+  if (e.dependent_rows && !level) publisher_.widen(posterior);
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
   e.misfit = misfits(p.misspecification_index, estimator_.checks().effective_rows()) ||

@@ -8,7 +8,8 @@ namespace {
 
 void visit_provenance(StateVisitor& visitor, Provenance& p) noexcept {
   visitor.values(p.snapshot_id, p.sequence, p.n_seen, p.n_eff, p.steps, p.draws, p.divergences,
-                 p.drift_onset, p.drift_onset_time_ns, p.horizon, p.status, p.reason);
+                 p.drift_onset, p.drift_onset_time_ns, p.horizon, p.status, p.reason,
+                 p.robust_spread);
   visitor.values(p.ess_bulk, p.ess_tail, p.r_hat, p.autocorrelation_time, p.draws_per_observation,
                  p.ou_ratio, p.law_ratio, p.misspecification_index, p.prior_conflict,
                  p.score_autocorrelation, p.drift_score, p.repeated_rows, p.noise_variance,

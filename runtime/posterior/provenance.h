@@ -55,8 +55,11 @@ struct Provenance {
   // Equal observations that the posterior is worth: min(n_seen, N) with a window, or fewer while
   // rows are joining it, or where a shorter memory has been chosen.
   std::uint64_t n_eff = 0;
-  std::uint64_t steps = 0;             // sampler steps of all chains together
-  std::int64_t age_ns = 0;             // since the snapshot was made
+  std::uint64_t steps = 0;  // sampler steps of all chains together
+  std::int64_t age_ns = 0;  // since the snapshot was made
+  // The spread of linear predictors is that of sd_robust, as rows depend on one another
+  // (DependentSpread).
+  bool robust_spread = false;
   std::uint32_t draws = 0;             // retained draws behind quantiles and probabilities
   Horizon horizon = Horizon::kWindow;  // which observations n_eff counts
   PosteriorStatus status = PosteriorStatus::kWarmingUp;

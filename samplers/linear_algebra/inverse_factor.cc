@@ -52,9 +52,19 @@ void InverseFactor::compute(const Factor& factor, double scale, double* inverse,
 }
 
 void InverseFactor::copy_from(const InverseFactor& other) noexcept {
-  if (computations_ == other.computations_) return;
+  if (computations_ == other.computations_ && computations_ != 0) return;
   computations_ = other.computations_;
   std::copy_n(other.panels_, numbers(), panels_);
+}
+
+void InverseFactor::scale_columns(const double* by) noexcept {
+  for_panels([&](std::size_t, std::size_t width, std::size_t columns, std::size_t offset) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      double* column = panels_ + offset + j * width;
+      for (std::size_t i = 0; i < width; ++i) column[i] *= by[j];
+    }
+  });
+  computations_ = 0;
 }
 
 void InverseFactor::visit_state(StateVisitor& visitor) noexcept {

@@ -29,6 +29,10 @@ class InverseFactor {
   // always the same, and there is no compute() here.
   void copy_from(const InverseFactor& other) noexcept;
 
+  // Multiplies column j of R by by[j]: |R x|^2 is then that of x with each number multiplied so.
+  // What it was is copied again. O(D^2).
+  void scale_columns(const double* by) noexcept;
+
   // Shows R. A copy made before a restore, from here or to here, must be made again after it.
   void visit_state(StateVisitor& visitor) noexcept;
   void visit_copy(StateVisitor& visitor) noexcept;
@@ -51,7 +55,8 @@ class InverseFactor {
 
   std::size_t dimension_;
   std::size_t stride_;
-  std::uint64_t computations_ = 0;  // which computation R is from, here or at the copy's source
+  // Which computation R is from, here or at the copy's source; 0: from none alone.
+  std::uint64_t computations_ = 0;
   double* panels_;
 };
 

@@ -50,6 +50,7 @@ inline Provenance full_provenance() {
   p.ess_bulk = 1.5;
   p.r_hat = 1.01;
   p.r_hat_chance = 1.25;
+  p.robust_spread = true;
   p.draws_per_observation = 4;
   p.ou_ratio = -0.0;
   p.misspecification_index = std::numeric_limits<double>::infinity();
@@ -95,6 +96,7 @@ inline void expect_same(const v1::Provenance& theirs, const Provenance& ours) {
   EXPECT_EQ(theirs.draws(), ours.draws);
   EXPECT_EQ(theirs.r_hat(), ours.r_hat);
   EXPECT_EQ(theirs.r_hat_chance(), ours.r_hat_chance);
+  EXPECT_EQ(theirs.robust_spread(), ours.robust_spread);
   EXPECT_TRUE(std::signbit(theirs.ou_ratio()));
   EXPECT_EQ(theirs.misspecification_index(), ours.misspecification_index);
   EXPECT_EQ(theirs.noise_variance_sd(), ours.noise_variance_sd);

@@ -66,6 +66,7 @@ TEST(Answers, SayNothingOfChainsThatHaveNotBeenCompared) {
   p.r_hat_chance = 1.25;
   EXPECT_TRUE(says(describe(p), "r_hat 1.050, chance makes up to 1.250), "));
   EXPECT_EQ(to_json(p)["r_hat_chance"], 1.25);
+  EXPECT_EQ(to_json(p)["robust_spread"], false);
   p.r_hat_chance = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(says(describe(p), "r_hat 1.050: too few draws to compare), "));
 }

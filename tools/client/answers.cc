@@ -39,6 +39,7 @@ ordered_json to_json(const Provenance& p) {
           {"ess_tail", p.ess_tail},
           {"r_hat", p.r_hat},
           {"r_hat_chance", p.r_hat_chance},
+          {"robust_spread", p.robust_spread},
           {"autocorrelation_time", p.autocorrelation_time},
           {"divergences", p.divergences},
           {"draws_per_observation", p.draws_per_observation},

@@ -144,7 +144,8 @@ void add_answers(py::module_& m) {
       .def_readonly("conformal_coverage_90", &W::conformal_coverage_90)
       .def_readonly("drift_onset", &W::drift_onset)
       .def_readonly("drift_onset_time_ns", &W::drift_onset_time_ns)
-      .def_readonly("r_hat_chance", &W::r_hat_chance);
+      .def_readonly("r_hat_chance", &W::r_hat_chance)
+      .def_property_readonly("robust_spread", [](const W& w) { return w.robust_spread != 0; });
 
   using E = windhover_event;
   py::class_<E>(m, "Event")

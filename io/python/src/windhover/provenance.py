@@ -149,6 +149,7 @@ class Provenance:
     law_ratio: float
     prior_conflict: float
     r_hat_chance: float
+    robust_spread: bool
 
     @property
     def ok(self) -> bool:
