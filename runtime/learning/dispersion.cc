@@ -53,8 +53,10 @@ void Dispersion::end_refresh(double previous) noexcept {
   constexpr double kFar = 0.03;
   constexpr double kLeastShare = 1.0 / 64;
   const double change = std::log(value_ / previous);
-  step_ = std::abs(change) / share_;
-  if (kind_ != Kind::kOdds || !shortens_) return;
+  step_ = std::max(std::abs(change) / share_, left_);
+  // Sums of the same pass call for the same step again.
+  if (kind_ != Kind::kOdds || !shortens_ || anchor_ == adapted_at_) return;
+  adapted_at_ = anchor_;
   const double along = change * change_;
   const bool went_back = along < -0.5 * change_ * change_ && step_ > kFar;
   change_ = change;
@@ -86,6 +88,8 @@ double Dispersion::update_shape(const AnchorSums& rows, double scale,
   const double information = left + (odds ? 5 * structural * (1 - structural) : 0.5 * shape);
   information_ = information / (scale * rows.weight());
   const double step = std::clamp(-gradient / information, -kLongest, kLongest);
+  anchor_ = shape;
+  left_ = (1 - share_) * std::abs(step);
   return std::clamp(shape * std::exp(share_ * step), kLeast, kMost);
 }
 

@@ -47,8 +47,8 @@ class Dispersion {
   bool learned() const noexcept { return learned_; }
   // The least that a learned dispersion, not a shape, can be: the rounding of the targets.
   double least() const noexcept { return std::max(least_, 1e-300); }
-  // |log ratio| of the value to that of the refresh before, had its step been taken in full; 0 when
-  // it is given.
+  // |log ratio| of the value to that of the refresh before, had its step been taken in full, or
+  // what is left of that step; 0 when it is given.
   double step() const noexcept { return step_; }
   // log ratio of the value to what it was where the sums of `rows` began.
   double change(const AnchorSums& rows) const noexcept {
@@ -79,7 +79,7 @@ class Dispersion {
   void visit_state(StateVisitor& visitor) noexcept {
     visitor.values(initial_, value_, least_, step_);
     if (is_shape()) visitor.value(information_);
-    if (kind_ == Kind::kOdds) visitor.values(change_, share_);
+    if (kind_ == Kind::kOdds) visitor.values(change_, share_, anchor_, adapted_at_);
   }
 
  private:
@@ -93,7 +93,7 @@ class Dispersion {
                            Interlude* interlude) const noexcept;
   double update_shape(const AnchorSums& rows, double scale, const ShapeCoupling& coupling) noexcept;
   void forget_steps() noexcept {
-    change_ = 0;
+    change_ = anchor_ = adapted_at_ = left_ = 0;
     share_ = 1;
   }
 
@@ -106,8 +106,13 @@ class Dispersion {
   double value_ = 1;
   double least_ = 0;
   double step_ = 0;
-  double change_ = 0;  // of the logarithm of odds, in the newest refresh
-  double share_ = 1;   // of their step that is taken
+  // Of odds: the change of their logarithm in the newest refresh with sums that began elsewhere,
+  // and the share of their step that is taken.
+  double change_ = 0;
+  double share_ = 1;
+  double anchor_ = 0;      // where the sums of the newest refresh began
+  double adapted_at_ = 0;  // the anchor that the two are of
+  double left_ = 0;        // of the newest step, what is not taken
 };
 
 }  // namespace windhover

@@ -66,6 +66,7 @@ class Estimator {
                          double target_variance) noexcept;
   // See LaplaceApproximation.
   double way_from_before() noexcept { return laplace_.way_from_before(); }
+  double temperature() const noexcept { return temperature_; }
   // Whether the newest refresh() failed, so that the one before it stands.
   bool refresh_failed() const noexcept { return refresh_failed_; }
   // Whether the newest Newton step from the anchor leaves an error that shows, in the mode or in

@@ -190,10 +190,12 @@ NoiseMixture NoiseScales::mixture(std::span<const double> variances, double of_t
                                   std::span<const double> believed) const noexcept {
   constexpr double kRounding = 1e-9;
   std::array<Part, kMost> parts;
-  std::size_t count = variances.size();
+  std::size_t count = 0;
   const double share = far_.share();
   const Numbers all = mixed(believed);
-  for (std::size_t i = 0; i < count; ++i) parts[i] = {variances[i], (1 - share) * all[i]};
+  for (std::size_t i = 0; i < variances.size(); ++i) {
+    if (all[i] > 0) parts[count++] = {variances[i], (1 - share) * all[i]};
+  }
   std::ranges::sort(std::span(parts).first(count), {}, &Part::variance);
   const double far = far_variance(variances);
   const bool perfect = far < kRounding * of_targets;

@@ -236,7 +236,7 @@ double RowBlockLearner::spread() const noexcept {
 }
 
 void RowBlockLearner::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("row block learner", 2);
+  visitor.section("row block learner", 3);
   visitor.values(phase_, round_);
   credit_.visit_state(visitor);
   visitor.value(drawn_);

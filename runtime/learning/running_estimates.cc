@@ -93,7 +93,9 @@ double RunningEstimates::linearization_error() const noexcept {
   const auto d = static_cast<double>(rows.dimension());
   const double ways = std::max(rows.gone(), 0.0) / (estimator_.dispersion().divisor() * d);
   const double least = 0.5 * d / std::sqrt(std::max(laplace.weight(), 1.0));
-  return ways * std::max(laplace.mean_from_mode(), least) / std::sqrt(d);
+  // The mean is T times as far from the mode at a temperature T; what a parabola leaves out is not.
+  const double mean = laplace.mean_from_mode() / estimator_.temperature();
+  return ways * std::max(mean, least) / std::sqrt(d);
 }
 
 }  // namespace windhover

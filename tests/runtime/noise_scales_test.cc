@@ -111,7 +111,13 @@ double weight_of_widest(const Square& square, bool believed) {
     for (Index row = 0; row < 100; ++row) scales.add(row_of(square(take, row)));
     scales.end_take();
     const NoiseMixture mixture = scales.mixture(kTwo, 0, memories);
-    if (take >= 100) sum += mixture.weight[1] / (mixture.weight[0] + mixture.weight[1]);
+    double widest = 0;
+    double usual = 0;  // without the far rows
+    for (std::size_t i = 0; i < mixture.components; ++i) {
+      if (mixture.variance[i] == kTwo[1]) widest += mixture.weight[i];
+      if (mixture.variance[i] <= kTwo[1]) usual += mixture.weight[i];
+    }
+    if (take >= 100) sum += widest / usual;
   }
   return sum / 300;
 }
@@ -127,6 +133,35 @@ TEST(NoiseScales, TakesDecideWhereErrorsOfNeighboursHangTogether) {
   const auto square = [&](Index take, Index row) { return std::pow(error[take * 100 + row], 2); };
   EXPECT_LT(weight_of_widest(square, false), 0.95);
   EXPECT_GT(weight_of_widest(square, true), 0.98);
+}
+
+// Where single rows are not trusted at all, what is served is made of the memories that are
+// believed.
+TEST(NoiseScales, EveryPartOfAMixtureHasAWeight) {
+  constexpr std::array kFour = {0.02, 0.1, 0.5, 1.0};
+  constexpr std::array kBelieved = {0.0, 0.0, 0.4, 0.6};
+  const VectorXd z = normals(9, 400 * 100);
+  NoiseScales scales;
+  scales.reset(kFour.size());
+  bool distrusted = false;
+  for (Index take = 0; take < 400; ++take) {
+    scales.begin_take(kFour, kBelieved);
+    double error = z[take * 100];
+    for (Index row = 1; row < 100; ++row) {
+      error = 0.95 * error + std::sqrt(1 - 0.95 * 0.95) * z[take * 100 + row];
+      scales.add(row_of(error * error));
+    }
+    scales.end_take(1e5);
+    const NoiseMixture mixture = scales.mixture(kFour, 0, kBelieved);
+    double sum = 0;
+    for (std::size_t i = 0; i < mixture.components; ++i) {
+      EXPECT_GT(mixture.weight[i], 0) << take;
+      sum += mixture.weight[i];
+    }
+    EXPECT_NEAR(sum, 1, 1e-12) << take;
+    distrusted = distrusted || mixture.components == 3;
+  }
+  EXPECT_TRUE(distrusted);
 }
 
 // Noise that is calm for twenty takes and wild for twenty is what single rows are for.
