@@ -15,8 +15,8 @@ constexpr int kMostIterations = 400;
 constexpr int kMostDescentIterations = 200;  // where the posterior is not log-concave
 constexpr int kMostHalvings = 40;            // of a step
 constexpr double kNear = 1e-2;               // the squared distance to the mode, in posterior sd
-constexpr double kPriorConverged = 1e-3;     // the change of a learned prior precision's logarithm
-constexpr double kFollowed = 0.1;  // a change of that logarithm, or the dispersion's: chains follow
+// A change of the logarithm of a learned prior precision, or of the dispersion: chains follow.
+constexpr double kFollowed = 0.1;
 constexpr double kUnknownSlope = -std::numeric_limits<double>::infinity();
 
 // The derivative of -log posterior of the rows in done() at their anchor, along the way there.
@@ -149,8 +149,7 @@ bool ColdStart::went_too_far() const noexcept {
 bool ColdStart::at_mode() const noexcept {
   const double near = model_->log_concave() ? 1e-10 : 1e-4;
   return estimator_.laplace().newton_decrement() < near &&
-         estimator_.dispersion().step() < std::sqrt(0.01 * near) &&
-         estimator_.prior().moved() < kPriorConverged;
+         estimator_.dispersion().step() < std::sqrt(0.01 * near) && estimator_.prior().converged();
 }
 
 // Whether the step is no longer than from the mode of these rows to that of as many other ones:

@@ -52,6 +52,8 @@ class PriorPrecision {
                 double longest) noexcept;
   // The largest |log lambda - log lambda at the mark|.
   double moved() const noexcept;
+  // Whether that is next to nothing.
+  bool converged() const noexcept { return moved() < 1e-3; }
 
   // Shows what is learned; values() follow from it.
   void visit_state(StateVisitor& visitor) noexcept {

@@ -38,7 +38,6 @@ std::uint64_t Schedule::rows_to_join(bool resting) const noexcept {
 // A learned prior precision goes on to its fixed point whether rows come or not: the last steps of
 // a group that rows hardly determine are many and short.
 bool Schedule::pass_due() const noexcept {
-  constexpr double kPriorConverged = 1e-3;
   constexpr std::uint64_t kMostForPrior = 64;
   using Phase = Learner::Phase;
   const bool law_moved = run_.law_moved();
@@ -47,8 +46,7 @@ bool Schedule::pass_due() const noexcept {
     return true;
   if (ensemble_.mover().damping().active()) return true;
   if (!sums_.exact() || law_moved || estimator_.far_from_mode()) return true;
-  if (estimator_.prior().moved() > kPriorConverged && sums_.quiet_passes() < kMostForPrior)
-    return true;
+  if (!estimator_.prior().converged() && sums_.quiet_passes() < kMostForPrior) return true;
   const double fresh = static_cast<double>(cursor_.head() - sums_.pass().end());
   return fresh >= std::max(1.0, 0.01 * cursor_.worth());
 }
