@@ -90,10 +90,11 @@ class HttpHandler {
   HttpAnswer metrics(const HttpRequest& request);
   HttpAnswer health(const HttpRequest& request);
   HttpAnswer readiness(const HttpRequest& request);
-  // What holds up senders, model by model; empty: nothing.
+  // What holds up senders, model by model, of those that the peer may hear of; empty: nothing.
   std::string held_up(const Credential& who) const;
-  // The model's name, or "a model" for a peer without a role on it.
-  std::string name_for(const Credential& who, std::size_t model) const;
+  // Whether a sign of life may say more of the model to this peer than yes or no: it has a role on
+  // it.
+  bool may_hear_of(const Credential& who, std::size_t model) const noexcept;
 
   const std::uint32_t connection_limit_;
   const std::span<const PageAsset> manual_;

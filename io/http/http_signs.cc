@@ -49,20 +49,19 @@ HttpAnswer HttpHandler::health(const HttpRequest&) {
   return still.empty() ? fine("serving") : http_error(503, still);
 }
 
-std::string HttpHandler::name_for(const Credential& who, std::size_t model) const {
-  if (state_.access != nullptr && !state_.access->on_model(who, model).any()) return "a model";
-  return std::string(memory_.conversations->models[model].model->name());
+bool HttpHandler::may_hear_of(const Credential& who, std::size_t model) const noexcept {
+  return state_.access == nullptr || state_.access->on_model(who, model).any();
 }
 
 std::string HttpHandler::held_up(const Credential& who) const {
   std::string text;
   const std::span<const ModelContext> models = memory_.conversations->models;
   for (std::size_t i = 0; i < models.size(); ++i) {
-    if (models[i].model == nullptr) continue;
+    if (models[i].model == nullptr || !may_hear_of(who, i)) continue;
     const Status why = models[i].model->log.obstacle();
     if (ok(why)) continue;
     if (!text.empty()) text += "; ";
-    text += "senders to " + name_for(who, i) + " wait: ";
+    text += "senders to " + std::string(models[i].model->name()) + " wait: ";
     text += why == Status::kLogFull
                 ? "its log is full until a checkpoint lets old rows go"
                 : std::string("its log cannot be written (") + to_string(why) + ')';
@@ -77,17 +76,21 @@ HttpAnswer HttpHandler::readiness(const HttpRequest& request) {
   if (stopping_.load(std::memory_order_relaxed)) {
     return http_error(503, "the server is stopping");
   }
-  std::string recovering;
+  bool recovering = false;
+  std::string rows;
   for (std::size_t i = 0; i < memory_.readers.size(); ++i) {
     if (!memory_.readers[i]) continue;
     Provenance provenance;
     (void)memory_.readers[i]->provenance(provenance);
     if (provenance.recovery_target == 0) continue;
-    recovering += recovering.empty() ? "recovering: " : "; ";
-    recovering += name_for(request.who, i) + " has " + std::to_string(provenance.sequence) +
-                  " of " + std::to_string(provenance.recovery_target) + " rows in its answer";
+    recovering = true;
+    if (!may_hear_of(request.who, i)) continue;
+    rows += rows.empty() ? ": " : "; ";
+    rows += memory_.conversations->models[i].model->name();
+    rows += " has " + std::to_string(provenance.sequence) + " of " +
+            std::to_string(provenance.recovery_target) + " rows in its answer";
   }
-  return recovering.empty() ? fine("ready", held_up(request.who)) : http_error(503, recovering);
+  return recovering ? http_error(503, "recovering" + rows) : fine("ready", held_up(request.who));
 }
 
 }  // namespace windhover

@@ -7,6 +7,7 @@
 
 #include "windhover/io/framing.h"
 #include "windhover/tests/io/access/identities.h"
+#include "windhover/tests/io/http/http_fixture.h"
 #include "windhover/tests/io/http/http_peer.h"
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/io/served_models.h"
@@ -15,6 +16,7 @@
 namespace windhover {
 namespace rights_test {
 
+using testing::http_engine;
 using testing::RawPeer;
 using testing::small_engine;
 using testing::small_server;
@@ -213,33 +215,59 @@ ServerConfig http_with(const std::string& file) {
   return config;
 }
 
-EngineConfig http_engine() {
-  EngineConfig config = small_engine();
-  config.max_readers = kServerReaders + kHttpReaders + 1;
-  config.max_watchers = kServerWatchers + kHttpWatchers;
-  return config;
-}
-
 std::string bearer(const std::string& name) {
   return "Authorization: Bearer " + name + "-token\r\n";
 }
 
-// Signs of life are for everybody, models' names for those who may speak of them.
-TEST(Rights, SignsOfLifeTellAStrangerOfNoModel) {
-  const std::string file = write_identities("signs", token_line("reader", "query"));
-  TestServer server(http_with(file), http_engine());
-  testing::HttpPeer peer("127.0.0.1:" + std::to_string(server.server().http().port));
-  const std::string name(server.server().models().name(0));
+// Signs of life are for everybody; how many models recover, and how far they are, is for those who
+// have a role on them.
+TEST(Rights, SignsOfLifeTellAStrangerYesOrNoAlone) {
+  const std::string file = write_identities(
+      "signs", token_line("reader", "query", "price") + token_line("root", "admin"));
+  testing::ServedModels models({{"price", small_engine()}, {"clicks", small_engine()}},
+                               http_with(file));
+  testing::HttpPeer peer("127.0.0.1:" + std::to_string(models.server().http().port));
   for (const std::string path : {"/healthz", "/readyz"}) {
-    for (const std::string& model : {name, std::string("none")}) {
+    for (const std::string model : {"price", "none"}) {
       EXPECT_EQ(peer.get(path + "?model=" + model).status, 200) << path << " " << model;
     }
   }
-  server.engine().progress().set_recovery_target(10);
-  const std::string untold = peer.get("/readyz").body;
-  EXPECT_NE(untold.find("recovering: a model has 0 of 10 rows"), std::string::npos) << untold;
-  const std::string told = peer.get("/readyz", bearer("reader")).body;
-  EXPECT_NE(told.find("recovering: " + name + " has 0 of 10 rows"), std::string::npos) << told;
+  models.engine(0).progress().set_recovery_target(10);
+  models.engine(1).progress().set_recovery_target(20);
+  const auto told = [&](const std::string& who) {
+    const testing::HttpResponse response = peer.get("/readyz", who);
+    EXPECT_EQ(response.status, 503) << who;
+    return response.body;
+  };
+  const std::string alone = "{\"error\":\"recovering\"}\n";
+  EXPECT_EQ(told(""), alone);
+  EXPECT_EQ(told(bearer("nobody")), alone);
+  EXPECT_EQ(told(bearer("reader")),
+            "{\"error\":\"recovering: price has 0 of 10 rows in its answer\"}\n");
+  EXPECT_EQ(
+      told(bearer("root")),
+      "{\"error\":\"recovering: price has 0 of 10 rows in its answer; clicks has 0 of 20 rows "
+      "in its answer\"}\n");
+  models.engine(0).progress().set_recovery_target(0);
+  EXPECT_EQ(told(bearer("reader")), alone);
+}
+
+// What holds up senders is for those who have a role on their model.
+TEST(Rights, AStrangerIsNotToldWhatHoldsUpSenders) {
+  const std::string file = write_identities("held_up", token_line("reader", "query"));
+  testing::HttpWorld world;
+  MappedBlock block(1 << 20);
+  Arena arena(block.bytes());
+  Access access(arena, 8, 1);
+  access.set_model(0, "default");
+  Access::Sentence sentence;
+  ASSERT_TRUE(access.load(file, sentence).ok()) << sentence.data();
+  world.state.access = &access;
+  world.model.log.full = true;
+  EXPECT_EQ(world.get("/readyz").body, "{\"status\":\"ready\"}\n");
+  const auto told = world.ask("GET /readyz HTTP/1.1\r\n" + bearer("reader") + "\r\n");
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].body.find("senders to default wait"), std::string::npos) << told[0].body;
 }
 
 TEST(Rights, HttpAsksForTheSameTokens) {
