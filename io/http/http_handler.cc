@@ -1,7 +1,9 @@
 #include "windhover/io/http/http_handler.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "windhover/io/access/access.h"
@@ -26,22 +28,25 @@ HttpAnswer wrong_method(std::string_view allow) {
   return answer;
 }
 
-// Elsewhere a model's name is ignored, so that asking for signs of life does not tell which models
-// there are.
-bool is_of_a_model(HttpNeeds needs) noexcept {
-  switch (needs) {
-    case HttpNeeds::kNothing:
-    case HttpNeeds::kSomewhere:
-    case HttpNeeds::kQueryEverywhere:
-    case HttpNeeds::kAdminEverywhere:
-      return false;
-    case HttpNeeds::kAnyRole:
-    case HttpNeeds::kObserve:
-    case HttpNeeds::kQuery:
-    case HttpNeeds::kAdmin:
-      break;
+// The first name in a query that the route does not take; nothing: it takes them all.
+std::optional<std::string_view> other_parameter(const HttpRoute& route, std::string_view query) {
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    const std::string_view name = pair.substr(0, pair.find('='));
+    if (!pair.empty() && !route.takes(name)) return name;
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
   }
-  return true;
+  return std::nullopt;
+}
+
+HttpAnswer wrong_parameter(const HttpRoute& route, std::string_view name) {
+  constexpr std::size_t kShown = 40;
+  std::string taken;
+  for (const std::string_view parameter : route.parameters) {
+    if (!parameter.empty()) taken += (taken.empty() ? "" : " and ") + std::string(parameter);
+  }
+  return http_error(400, "this path does not take \"" + std::string(name.substr(0, kShown)) +
+                             "\" behind its '?'; it takes " + (taken.empty() ? "nothing" : taken));
 }
 
 constexpr std::string_view kManualPath = "/docs";
@@ -153,7 +158,13 @@ HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
     answer.asks_for_token = true;
     return answer;
   }
-  if (is_of_a_model(route.needs) && !find_model(request)) {
+  // Signs of life take no notice, so that asking for them does not tell which models there are.
+  if (route.needs != HttpNeeds::kNothing) {
+    if (const auto name = other_parameter(route, request.query)) {
+      return wrong_parameter(route, *name);
+    }
+  }
+  if (route.takes("model") && !find_model(request)) {
     return http_error(404, "there is no model of this name; /v1/models lists them");
   }
   if (may(request, route.needs)) {

@@ -1,6 +1,7 @@
 #ifndef WINDHOVER_IO_HTTP_HTTP_HANDLER_H_
 #define WINDHOVER_IO_HTTP_HTTP_HANDLER_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +40,12 @@ struct HttpRoute {
   std::string_view path;
   HttpNeeds needs;
   bool question;  // see ConnectionLimits
+  // What may stand in its query; empty: nothing more. Others are refused, except by signs of life,
+  // which take no notice.
+  std::array<std::string_view, 2> parameters;
   HttpAnswer (*answer)(HttpHandler& handler, const HttpRequest& request);
+
+  bool takes(std::string_view parameter) const noexcept;
 };
 std::span<const HttpRoute> http_routes() noexcept;
 

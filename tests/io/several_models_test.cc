@@ -85,7 +85,9 @@ TEST(SeveralModels, HttpAsksAndTellsTheOneThatIsNamed) {
     return peer.get(path).body.find(text) != std::string::npos;
   };
   EXPECT_TRUE(contains("/v1/hello", "\"model_name\":\"price\""));
-  EXPECT_TRUE(contains("/v1/hello?a=b&model=clicks", "\"model_name\":\"clicks\""));
+  EXPECT_TRUE(contains("/v1/hello?model=clicks", "\"model_name\":\"clicks\""));
+  EXPECT_EQ(peer.get("/v1/events?after=0&model=clicks").status, 200);
+  EXPECT_EQ(peer.get("/v1/events?after=0&model=prices").status, 404);
   const auto post = [&](const std::string& path, const std::string& body) {
     return peer.ask("POST", path, "Content-Type: application/json\r\n", body);
   };

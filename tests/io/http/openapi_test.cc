@@ -49,6 +49,48 @@ TEST(OpenApi, PathsAndMethodsAreThoseOfTheServer) {
   EXPECT_EQ(described, served);
 }
 
+json resolved(const json& parameter) {
+  const std::string name = name_of(parameter);
+  return name.empty() ? parameter : document()["components"]["parameters"].at(name);
+}
+
+// A misspelt "model" would have the first one answer.
+TEST(OpenApi, ParametersAreThoseOfTheServerAndOthersAreRefused) {
+  HttpWorld world;
+  for (const auto& [path, methods] : document().at("paths").items()) {
+    for (const auto& [method, operation] : methods.items()) {
+      const std::size_t id = path.find("{id}");
+      const std::string there = id == std::string::npos ? path : path.substr(0, id) + "7";
+      const auto asked_with = [&](const std::string& query) {
+        const auto responses = world.ask((method == "get" ? "GET " : "POST ") + there + "?" +
+                                         query + " HTTP/1.1\r\nContent-Length: 0\r\n\r\n");
+        EXPECT_EQ(responses.size(), 1U) << path;
+        return responses.at(0);
+      };
+      HttpRequest request;
+      request.path = path;
+      if (HttpHandler::is_sign_of_life(request)) {
+        EXPECT_EQ(asked_with("model=none&modle=1").status, 200U) << "it takes no notice: " << path;
+        continue;
+      }
+      std::set<std::string> taken;
+      for (const json& one : operation.value("parameters", json::array())) {
+        if (resolved(one).at("in") == "query") taken.insert(resolved(one).at("name"));
+      }
+      ASSERT_TRUE(operation.at("responses").contains("400")) << path;
+      for (const std::string query :
+           {"modle=none", "model", "first=1", "after=1", "=", "Model=1"}) {
+        const std::string name = query.substr(0, query.find('='));
+        const HttpResponse answer = asked_with(query);
+        const bool refused = answer.body.find("this path does not take ") != std::string::npos;
+        EXPECT_EQ(refused, !taken.contains(name)) << path << "?" << query << " " << answer.body;
+        EXPECT_TRUE(!refused || answer.status == 400U) << path << "?" << query;
+      }
+      EXPECT_EQ(asked_with("model=none").status, taken.contains("model") ? 404U : 400U) << path;
+    }
+  }
+}
+
 // Limits and turns are of all but signs of life.
 TEST(OpenApi, WhoIsOverLimitsOrHasNoTurnIsToldEverywhere) {
   for (const auto& [path, methods] : document().at("paths").items()) {
