@@ -1,4 +1,4 @@
-// What the daemon's watcher makes of counters, disks and heartbeats: lines of a log.
+// What the daemon's watcher makes of counters and heartbeats: lines of a log.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -99,93 +99,6 @@ TEST(CountReport, HasRoomForEveryKindAtOnce) {
   ASSERT_EQ(lines.size(), 8U);
   for (const std::string& line : lines)
     EXPECT_EQ(line.find("truncated"), std::string::npos) << line;
-}
-
-TEST(KeepingReport, SaysWhatFailsWithTheSystemsWords) {
-  LogProgress log;
-  CheckpointProgress checkpoints;
-  RecordedLog recorded("keeping.log");
-  KeepingReport report("price", log, checkpoints, recorded.log());
-  report.look(0);
-  EXPECT_EQ(recorded.lines(), Lines{});
-  log.failures = 2;
-  log.status.store(Status::kIoError);
-  log.error_number = ENOSPC;
-  log.durable_head = 77;
-  report.look(kSecond);
-  report.look(2 * kSecond);
-  const std::string io_error = to_string(Status::kIoError);
-  EXPECT_EQ(recorded.lines(),
-            Lines{"error log_commit_failed model=price failures=2 status=" + io_error +
-                  " error=\"No space left on device\" durable_rows=77"});
-  log.status.store(Status::kOk);
-  log.durable_head = 99;
-  report.look(3 * kSecond);
-  report.look(4 * kSecond);
-  EXPECT_EQ(recorded.lines(), Lines{"info log_commits_again model=price durable_rows=99"});
-  log.seal_failures = 3;
-  log.seal_error_number = EROFS;
-  report.look(4 * kSecond);
-  report.look(5 * kSecond);
-  EXPECT_EQ(recorded.lines(), Lines{"warning log_end_not_marked model=price failures=3 "
-                                    "error=\"Read-only file system\" durable_rows=99"});
-  checkpoints.failures = 1;
-  checkpoints.status.store(Status::kIoError);
-  checkpoints.error_number = EIO;
-  report.look(5 * kSecond);
-  checkpoints.taken = 1;
-  checkpoints.head = 99;
-  checkpoints.lasted_ns = 12'345'678;
-  report.look(6 * kSecond);
-  EXPECT_EQ(recorded.lines(), (Lines{"error checkpoint_failed model=price failures=1 status=" +
-                                         io_error + " error=\"Input/output error\" newest_rows=0",
-                                     "info checkpoint_taken model=price taken=1 rows=99 ms=12"}));
-}
-
-TEST(KeepingReport, SaysOnceThatTheLogIsFullAndOnceThatItIsNotAnyMore) {
-  LogProgress log;
-  const CheckpointProgress checkpoints;
-  RecordedLog recorded("full.log");
-  KeepingReport report("price", log, checkpoints, recorded.log());
-  log.full = true;
-  log.used_bytes = 4096;
-  log.durable_head = 7;
-  report.look(kSecond);
-  report.look(2 * kSecond);
-  EXPECT_EQ(recorded.lines(), Lines{"error log_full model=price used_bytes=4096 durable_rows=7"});
-  log.full = false;
-  log.used_bytes = 0;
-  report.look(3 * kSecond);
-  report.look(4 * kSecond);
-  EXPECT_EQ(recorded.lines(), Lines{"info log_has_room model=price used_bytes=0 durable_rows=7"});
-}
-
-TEST(KeepingReport, CheckpointsThatFailedBeforeOneWasTakenAreNotToldAsOk) {
-  const LogProgress log;
-  CheckpointProgress checkpoints;
-  RecordedLog recorded("mended.log");
-  KeepingReport report("price", log, checkpoints, recorded.log());
-  checkpoints.failures = 2;
-  checkpoints.taken = 1;
-  checkpoints.head = 99;
-  checkpoints.lasted_ns = 12'345'678;
-  report.look(kSecond);
-  EXPECT_EQ(recorded.lines(),
-            (Lines{"error checkpoint_failed model=price failures=2 newest_rows=99",
-                   "info checkpoint_taken model=price taken=1 rows=99 ms=12"}));
-}
-
-TEST(KeepingReport, DoesNotRepeatItselfWhileADiskFails) {
-  LogProgress log;
-  const CheckpointProgress checkpoints;
-  RecordedLog recorded("failing.log");
-  KeepingReport report("price", log, checkpoints, recorded.log());
-  log.status.store(Status::kIoError);
-  for (int second = 0; second < 60; ++second) {
-    log.failures += 100;
-    report.look(second * kSecond);
-  }
-  EXPECT_LE(recorded.lines().size(), 9U);
 }
 
 TEST(Stalls, SaysWhoStandsStillAndWhoGoesOn) {

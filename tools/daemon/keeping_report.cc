@@ -1,6 +1,7 @@
 #include "windhover/tools/daemon/keeping_report.h"
 
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace windhover {
@@ -39,64 +40,82 @@ KeepingReport::KeepingReport(std::string_view model, const LogProgress& log,
       checkpoint_failures_(checkpoints.failures.load()),
       taken_(checkpoints.taken.load()) {}
 
+// A disk that is bad has something new to tell of every kind at each look: the kind after the one
+// told last is the next to be told.
 void KeepingReport::look(std::int64_t now_ns) noexcept {
-  look_at_log(now_ns);
-  look_at_room(now_ns);
-  look_at_seals(now_ns);
-  look_at_checkpoints(now_ns);
+  using Tell = bool (KeepingReport::*)(std::int64_t) noexcept;
+  static constexpr Tell kKinds[] = {
+      &KeepingReport::tell_commits_fail,
+      &KeepingReport::tell_commits_again,
+      &KeepingReport::tell_room,
+      &KeepingReport::tell_seals_fail,
+      &KeepingReport::tell_checkpoints_failed,
+      &KeepingReport::tell_checkpoints_taken,
+  };
+  const std::size_t first = next_kind_;
+  for (std::size_t i = 0; i < std::size(kKinds); ++i) {
+    const std::size_t kind = (first + i) % std::size(kKinds);
+    if ((this->*kKinds[kind])(now_ns)) next_kind_ = kind + 1;
+  }
 }
 
-void KeepingReport::look_at_log(std::int64_t now_ns) noexcept {
+bool KeepingReport::tell_commits_fail(std::int64_t now_ns) noexcept {
   const std::uint64_t failures = log_.failures.load();
-  const Status status = log_.status.load();
-  if (failures != log_failures_ && failing_.allow(now_ns)) {
-    LogLine line = out_.line(LogLevel::kError, "log_commit_failed");
-    line.add("model", model_).add("failures", failures - std::exchange(log_failures_, failures));
-    add_error(line, status, log_.error_number.load());
-    out_.write(line.add("durable_rows", log_.durable_head.load()));
-    log_fails_ = true;
-  }
-  if (!log_fails_ || !ok(status) || failures != log_failures_) return;
+  if (failures == log_failures_ || !lines_.allow(now_ns)) return false;
+  LogLine line = out_.line(LogLevel::kError, "log_commit_failed");
+  line.add("model", model_).add("failures", failures - std::exchange(log_failures_, failures));
+  add_error(line, log_.status.load(), log_.error_number.load());
+  out_.write(line.add("durable_rows", log_.durable_head.load()));
+  return log_fails_ = true;
+}
+
+bool KeepingReport::tell_commits_again(std::int64_t now_ns) noexcept {
+  if (!log_fails_ || !ok(log_.status.load()) || log_.failures.load() != log_failures_) return false;
+  if (!lines_.allow(now_ns)) return false;
   log_fails_ = false;
   LogLine line = out_.line(LogLevel::kInfo, "log_commits_again");
   out_.write(line.add("model", model_).add("durable_rows", log_.durable_head.load()));
+  return true;
 }
 
 // Senders wait meanwhile. Checkpoints that fail have lines of their own.
-void KeepingReport::look_at_room(std::int64_t now_ns) noexcept {
+bool KeepingReport::tell_room(std::int64_t now_ns) noexcept {
   const bool full = log_.full.load();
-  if (full == log_is_full_ || !filling_.allow(now_ns)) return;
+  if (full == log_is_full_ || !lines_.allow(now_ns)) return false;
   log_is_full_ = full;
   LogLine line =
       full ? out_.line(LogLevel::kError, "log_full") : out_.line(LogLevel::kInfo, "log_has_room");
   line.add("model", model_).add("used_bytes", log_.used_bytes.load());
   out_.write(line.add("durable_rows", log_.durable_head.load()));
+  return true;
 }
 
-void KeepingReport::look_at_seals(std::int64_t now_ns) noexcept {
+bool KeepingReport::tell_seals_fail(std::int64_t now_ns) noexcept {
   const std::uint64_t failures = log_.seal_failures.load();
-  if (failures == seal_failures_ || !sealing_.allow(now_ns)) return;
+  if (failures == seal_failures_ || !lines_.allow(now_ns)) return false;
   LogLine line = out_.line(LogLevel::kWarning, "log_end_not_marked");
   line.add("model", model_).add("failures", failures - std::exchange(seal_failures_, failures));
   add_words(line, log_.seal_error_number.load());
   out_.write(line.add("durable_rows", log_.durable_head.load()));
+  return true;
 }
 
-void KeepingReport::look_at_checkpoints(std::int64_t now_ns) noexcept {
+bool KeepingReport::tell_checkpoints_failed(std::int64_t now_ns) noexcept {
   const std::uint64_t failures = checkpoints_.failures.load();
+  if (failures == checkpoint_failures_ || !lines_.allow(now_ns)) return false;
+  tell_checkpoint_failed(out_, model_, failures - std::exchange(checkpoint_failures_, failures),
+                         checkpoints_.status.load(), checkpoints_);
+  return true;
+}
+
+bool KeepingReport::tell_checkpoints_taken(std::int64_t now_ns) noexcept {
   const std::uint64_t taken = checkpoints_.taken.load();
-  if (failures == checkpoint_failures_ && taken == taken_) return;
-  if (!taking_.allow(now_ns)) return;
-  if (failures != checkpoint_failures_) {
-    tell_checkpoint_failed(out_, model_, failures - std::exchange(checkpoint_failures_, failures),
-                           checkpoints_.status.load(), checkpoints_);
-  }
-  if (taken != taken_) {
-    LogLine line = out_.line(LogLevel::kInfo, "checkpoint_taken");
-    line.add("model", model_).add("taken", taken - std::exchange(taken_, taken));
-    line.add("rows", checkpoints_.head.load());
-    out_.write(line.add("ms", checkpoints_.lasted_ns.load() / 1'000'000));
-  }
+  if (taken == taken_ || !lines_.allow(now_ns)) return false;
+  LogLine line = out_.line(LogLevel::kInfo, "checkpoint_taken");
+  line.add("model", model_).add("taken", taken - std::exchange(taken_, taken));
+  line.add("rows", checkpoints_.head.load());
+  out_.write(line.add("ms", checkpoints_.lasted_ns.load() / 1'000'000));
+  return true;
 }
 
 }  // namespace windhover

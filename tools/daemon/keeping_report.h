@@ -2,6 +2,7 @@
 #ifndef WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
 #define WINDHOVER_TOOLS_DAEMON_KEEPING_REPORT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -24,13 +25,18 @@ class KeepingReport {
   KeepingReport(std::string_view model, const LogProgress& log,
                 const CheckpointProgress& checkpoints, DaemonLog& out) noexcept;
 
+  // Logs what has changed since the last line of its kind: three lines at once, then one in ten
+  // seconds, of whatever kind. What has to wait is told with what comes meanwhile.
   void look(std::int64_t now_ns) noexcept;
 
  private:
-  void look_at_log(std::int64_t now_ns) noexcept;
-  void look_at_room(std::int64_t now_ns) noexcept;
-  void look_at_seals(std::int64_t now_ns) noexcept;
-  void look_at_checkpoints(std::int64_t now_ns) noexcept;
+  // Each tells of one kind, if there is news and a line is allowed, and returns whether it did.
+  bool tell_commits_fail(std::int64_t now_ns) noexcept;
+  bool tell_commits_again(std::int64_t now_ns) noexcept;
+  bool tell_room(std::int64_t now_ns) noexcept;
+  bool tell_seals_fail(std::int64_t now_ns) noexcept;
+  bool tell_checkpoints_failed(std::int64_t now_ns) noexcept;
+  bool tell_checkpoints_taken(std::int64_t now_ns) noexcept;
 
   std::string_view model_;
   const LogProgress& log_;
@@ -40,10 +46,8 @@ class KeepingReport {
   std::uint64_t seal_failures_;
   std::uint64_t checkpoint_failures_;
   std::uint64_t taken_;
-  RateLimit failing_{3, std::chrono::seconds(10)};
-  RateLimit filling_{3, std::chrono::seconds(10)};
-  RateLimit sealing_{3, std::chrono::seconds(10)};
-  RateLimit taking_{3, std::chrono::seconds(10)};
+  RateLimit lines_{3, std::chrono::seconds(10)};
+  std::size_t next_kind_ = 0;
   bool log_fails_ = false;
   bool log_is_full_ = false;
 };
