@@ -124,7 +124,7 @@ Result<std::size_t> Server::reload() noexcept {
 
 bool Server::asks_who() const noexcept { return impl_->layout.access.has_file(); }
 
-CertificateDates Server::certificate() const noexcept { return impl_->tls.certificate(); }
+TlsDates Server::certificates() const noexcept { return impl_->tls.dates(); }
 
 void Server::run_observe() noexcept { ServerImpl::run_observe(impl_.get()); }
 void Server::run_query() noexcept { ServerImpl::run_query(impl_.get()); }

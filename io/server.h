@@ -106,8 +106,9 @@ class Server {
   Result<std::size_t> reload() noexcept;
   // Whether there is a file of identities.
   bool asks_who() const noexcept;
-  // The dates of the certificate that new connections get; unknown without TLS. Any thread.
-  CertificateDates certificate() const noexcept;
+  // The dates of the certificate that new connections get, and of the authorities by which those of
+  // clients are judged; unknown without TLS. Any thread.
+  TlsDates certificates() const noexcept;
 
   // The server's models, and what it keeps of them on disk.
   ServerModels& models() noexcept;

@@ -33,11 +33,11 @@ std::string wrong_with_files(const ServerConfig& config, std::span<const std::st
   return loaded.ok() ? "" : loaded.error().sentence;
 }
 
-CertificateDates certificate_dates(const ServerConfig& config) {
+TlsDates certificate_dates(const ServerConfig& config) {
   if (!config.tls.enabled()) return {};
   TlsContext tls;
   TlsSettings settings;
-  return tls.read(config.tls, settings).ok() ? settings.dates() : CertificateDates{};
+  return tls.read(config.tls, settings).ok() ? settings.dates() : TlsDates{};
 }
 
 }  // namespace windhover

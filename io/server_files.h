@@ -16,8 +16,8 @@ namespace windhover {
 // Allocates. REQUIRES: check(config, ...) is ok.
 std::string wrong_with_files(const ServerConfig& config, std::span<const std::string_view> models);
 
-// The dates of the certificate in its file; unknown without TLS, or where it cannot be read.
-CertificateDates certificate_dates(const ServerConfig& config);
+// The dates of the certificates in their files; unknown without TLS, or where they cannot be read.
+TlsDates certificate_dates(const ServerConfig& config);
 
 }  // namespace windhover
 

@@ -172,6 +172,11 @@ void add_server(MetricsWriter& text, const ServerMetrics& m) {
             "When the certificate that new connections get expires, since 1970.",
             m.certificate_until_seconds);
   }
+  if (m.client_ca_until_seconds != 0) {
+    add_one(text, "windhover_tls_client_ca_expiry_timestamp_seconds",
+            "When the first of the authorities of clients' certificates expires, since 1970.",
+            m.client_ca_until_seconds);
+  }
   add_one(text, "windhover_stopping", "1 once the server was asked to stop.",
           m.stopping ? 1.0 : 0.0);
   text.family(MetricType::kGauge, "windhover_sessions", "Connections open now.");

@@ -75,7 +75,9 @@ ServerMetrics server_metrics(ServerState& state, HttpMemory& memory) {
   metrics.block_bytes = state.footprint_bytes;
   metrics.resident_bytes = resident_bytes();
   if (state.tls != nullptr) {
-    metrics.certificate_until_seconds = static_cast<double>(state.tls->certificate().until_s);
+    const TlsDates dates = state.tls->dates();
+    metrics.certificate_until_seconds = static_cast<double>(dates.own.until_s);
+    metrics.client_ca_until_seconds = static_cast<double>(dates.client_ca.until_s);
   }
   metrics.session_limit = state.limits.max_sessions;
   for (std::size_t i = 0; i < metrics.sessions.size(); ++i) {

@@ -80,6 +80,7 @@ struct ServerMetrics {
   std::array<bool, Watchdog::kParts> stalled{};
   bool stopping = false;
   double certificate_until_seconds = 0;  // since 1970; 0: unknown, or without TLS
+  double client_ca_until_seconds = 0;    // likewise, or without client certificates
   CounterValues<IoCounter> io_counters{};
   CounterValues<HttpCounter> http_counters{};
   std::vector<ModelMetrics> models;

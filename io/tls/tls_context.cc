@@ -35,18 +35,22 @@ CertificateDates dates_of(const X509* certificate) noexcept {
 
 TlsSettings::~TlsSettings() { SSL_CTX_free(context_); }
 
-CertificateDates TlsSettings::dates() const noexcept {
-  const X509* const own = context_ != nullptr ? SSL_CTX_get0_certificate(context_) : nullptr;
-  if (own == nullptr) return {};
-  CertificateDates all = dates_of(own);
+TlsDates TlsSettings::dates() const noexcept {
+  TlsDates dates;
+  if (context_ == nullptr) return dates;
+  if (const X509* const own = SSL_CTX_get0_certificate(context_)) dates.own = dates_of(own);
   STACK_OF(X509)* chain = nullptr;
   SSL_CTX_get0_chain_certs(context_, &chain);
   for (int i = 0; i < sk_X509_num(chain); ++i) {
-    const CertificateDates one = dates_of(sk_X509_value(chain, i));
-    all.from_s = std::max(all.from_s, one.from_s);
-    if (one.known()) all.until_s = std::min(all.until_s, one.until_s);
+    dates.own = overlap(dates.own, dates_of(sk_X509_value(chain, i)));
   }
-  return all;
+  const STACK_OF(X509_OBJECT)* const trusted =
+      X509_STORE_get0_objects(SSL_CTX_get_cert_store(context_));
+  for (int i = 0; i < sk_X509_OBJECT_num(trusted); ++i) {
+    const X509* const one = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(trusted, i));
+    if (one != nullptr) dates.client_ca = overlap(dates.client_ca, dates_of(one));
+  }
+  return dates;
 }
 
 Error TlsContext::failed(std::string_view file, const char* what) noexcept {
@@ -92,13 +96,13 @@ Result<bool> TlsContext::read(const TlsConfig& config, TlsSettings& settings) no
 }
 
 void TlsContext::use(TlsSettings settings) noexcept {
-  const CertificateDates dates = settings.dates();
+  const TlsDates dates = settings.dates();
   const std::lock_guard lock(mutex_);
   settings_ = std::move(settings);
   dates_ = dates;
 }
 
-CertificateDates TlsContext::certificate() const noexcept {
+TlsDates TlsContext::dates() const noexcept {
   const std::lock_guard lock(mutex_);
   return dates_;
 }

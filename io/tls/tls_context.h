@@ -29,8 +29,7 @@ class TlsSettings {
   ~TlsSettings();
 
   ssl_ctx_st* get() const noexcept { return context_; }
-  // The time during which the server's certificate and all others in its file are good.
-  CertificateDates dates() const noexcept;
+  TlsDates dates() const noexcept;
 
  private:
   ssl_ctx_st* context_ = nullptr;
@@ -46,8 +45,8 @@ class TlsContext {
   // New connections have these settings from now on; existing ones keep theirs. Any thread.
   void use(TlsSettings settings) noexcept;
 
-  // The dates of the certificate that new connections get. Any thread.
-  CertificateDates certificate() const noexcept;
+  // The dates of the certificates that new connections are shown, and judged by. Any thread.
+  TlsDates dates() const noexcept;
 
   // For a connection that was accepted. Null: OpenSSL has no memory for it. Any thread.
   ssl_st* new_connection() const noexcept;
@@ -57,7 +56,7 @@ class TlsContext {
 
   mutable std::mutex mutex_;
   TlsSettings settings_;
-  CertificateDates dates_;
+  TlsDates dates_;
   std::array<char, 512> sentence_{};
 };
 

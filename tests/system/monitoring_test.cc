@@ -130,8 +130,10 @@ TEST(Monitoring, RulesAndDashboardNameWhatIsServed) {
   std::string all = content_of(kFolder + "dashboard.json") + content_of(kFolder + "alerts.yml");
   std::set<std::string> wanted;
   for (const std::string& name : names_in(all)) wanted.insert(name);
-  // Only a daemon with a certificate has it: Tls.HttpSpeaksItWithTheSameCertificate.
+  // Only a daemon with certificates has them: Tls.HttpSpeaksItWithTheSameCertificate,
+  // RenderMetrics.CertificatesThatThereAreHaveAGauge.
   EXPECT_EQ(wanted.erase("windhover_tls_certificate_expiry_timestamp_seconds"), 1U);
+  EXPECT_EQ(wanted.erase("windhover_tls_client_ca_expiry_timestamp_seconds"), 1U);
   EXPECT_GT(wanted.size(), 25U);
   std::string missing;
   EXPECT_TRUE(eventually([&] {

@@ -151,5 +151,30 @@ TEST(TlsDaemon, ACertificateThatClientsRefuseIsToldOf) {
   EXPECT_EQ(daemon.stop(), 0);
 }
 
+// Nobody whom it vouches for can come in.
+TEST(TlsDaemon, AnAuthorityOfClientsThatHasExpiredIsToldOf) {
+  const TestCertificate root("root", "", nullptr);
+  const TestCertificate own("own", "IP:127.0.0.1", &root, 30 * 86'400);
+  const TestCertificate old("old-clients", "", nullptr, -7'000);
+  const std::string identities = testing::write_identities("ca-identities", "cert:ada query *\n");
+  const std::vector<std::string> files = {
+      "--server.tls.certificate", own.certificate(), "--server.tls.key",         own.key(),
+      "--server.tls.client_ca",   old.certificate(), "--server.identities_file", identities};
+  std::vector<std::string> check = {"--check-config", "--model.features", "1"};
+  check.insert(check.end(), files.begin(), files.end());
+  const testing::ProgramRun run = run_program(WINDHOVER_DAEMON, check);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.error, old.certificate() + ": an authority of clients' certificates has expired\n");
+  testing::LiveDaemon daemon("expired-clients", files);
+  ASSERT_TRUE(daemon.ready()) << daemon.error();
+  ASSERT_TRUE(daemon.logs("client_ca_expired"));
+  const TestCertificate good("good-clients", "", nullptr, 30 * 86'400);
+  std::rename(good.certificate().c_str(), old.certificate().c_str());
+  ::kill(daemon.pid(), SIGHUP);
+  ASSERT_TRUE(daemon.logs("client_ca"));
+  EXPECT_GE(daemon.events("client_ca").at(0).at("days_left"), 28);
+  EXPECT_EQ(daemon.stop(), 0);
+}
+
 }  // namespace tls_test
 }  // namespace windhover

@@ -17,7 +17,7 @@ constexpr std::int64_t kDay = 86'400;
 
 TEST(CertificateReport, TellsOfOneThatIsTakenUpAndWhenItsTimeComes) {
   RecordedLog recorded("certificate.log");
-  CertificateReport report(recorded.log());
+  CertificateReport report(kOwnCertificate, recorded.log());
   report.look({}, 5 * kSecond);
   EXPECT_EQ(recorded.lines(), Lines{}) << "there is none";
   const CertificateDates dates{100 * kDay, 130 * kDay};
@@ -37,6 +37,20 @@ TEST(CertificateReport, TellsOfOneThatIsTakenUpAndWhenItsTimeComes) {
   EXPECT_EQ(recorded.lines(), Lines{"info certificate days_left=69"});
   report.look({100 * kDay, 201 * kDay}, 131 * kDay * kSecond);
   EXPECT_EQ(recorded.lines(), Lines{"info certificate days_left=70"});
+}
+
+TEST(CertificateReport, TellsOfTheAuthoritiesOfClientsByTheirName) {
+  RecordedLog recorded("client_ca.log");
+  CertificateReport report(kClientCa, recorded.log());
+  Lines lines;
+  for (const std::int64_t day : {99, 100, 120, 131}) {
+    report.look({100 * kDay, 130 * kDay}, day * kDay * kSecond);
+    for (const std::string& line : recorded.lines()) lines.push_back(line);
+  }
+  EXPECT_EQ(lines,
+            (Lines{"error client_ca_not_valid_yet hours_left=24", "info client_ca days_left=30",
+                   "warning client_ca_expires_soon hours_left=240",
+                   "error client_ca_expired hours_ago=24"}));
 }
 
 }  // namespace windhover::certificate_report_test

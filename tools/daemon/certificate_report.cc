@@ -29,18 +29,18 @@ void CertificateReport::look(const CertificateDates& dates, std::int64_t wall_ns
       break;
     case CertificateState::kGood:
       log_.write(
-          log_.line(LogLevel::kInfo, "certificate").add("days_left", (dates.until_s - now) / kDay));
+          log_.line(LogLevel::kInfo, events_.good).add("days_left", (dates.until_s - now) / kDay));
       break;
     case CertificateState::kExpiresSoon:
-      log_.write(log_.line(LogLevel::kWarning, "certificate_expires_soon")
+      log_.write(log_.line(LogLevel::kWarning, events_.expires_soon)
                      .add("hours_left", (dates.until_s - now) / 3600));
       break;
     case CertificateState::kExpired:
-      log_.write(log_.line(LogLevel::kError, "certificate_expired")
+      log_.write(log_.line(LogLevel::kError, events_.expired)
                      .add("hours_ago", (now - dates.until_s) / 3600));
       break;
     case CertificateState::kNotYet:
-      log_.write(log_.line(LogLevel::kError, "certificate_not_valid_yet")
+      log_.write(log_.line(LogLevel::kError, events_.not_yet)
                      .add("hours_left", (dates.from_s - now) / 3600));
       break;
   }

@@ -30,7 +30,8 @@ Watcher::Watcher(const Watched& watched, const WatchdogOptions& options, DaemonL
       last_ns_(started_ns_),
       folder_(watched.folder),
       counts_(watched.server.counters(), log),
-      certificate_(log),
+      certificate_(kOwnCertificate, log),
+      client_ca_(kClientCa, log),
       stalls_(log, options.timeout, beats()) {
   for (std::size_t i = 0; i < watched.engines.size(); ++i) add(*watched.engines[i], i);
 }
@@ -113,7 +114,9 @@ void Watcher::look() noexcept {
   }
   tell();
   counts_.look(last_ns_);
-  certificate_.look(server_.certificate(), clock_.wall_ns());
+  const TlsDates dates = server_.certificates();
+  certificate_.look(dates.own, clock_.wall_ns());
+  client_ca_.look(dates.client_ca, clock_.wall_ns());
   look_at_log();
 }
 

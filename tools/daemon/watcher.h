@@ -104,6 +104,7 @@ class Watcher {
   std::vector<ParameterSummary> parameters_;  // scratch for the largest model
   CountReport counts_;
   CertificateReport certificate_;
+  CertificateReport client_ca_;
   Stalls stalls_;
   std::uint64_t dropped_ = 0;
   int signal_ = 0;

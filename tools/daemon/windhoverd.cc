@@ -36,13 +36,19 @@ void read(const CommandLine& line, DaemonConfig& config) {
   for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
 }
 
-// Reports a certificate that a start accepts and clients refuse.
-void tell_of_certificate(const ServerConfig& config) {
-  const CertificateState state = state_of(certificate_dates(config), RealClock().wall_ns());
+// Reports certificates that a start accepts and that are good for nobody now.
+void tell_of(std::string_view file, const char* which, const CertificateDates& dates) {
+  const CertificateState state = state_of(dates, RealClock().wall_ns());
   const char* what = nullptr;
   if (state == CertificateState::kExpired) what = "has expired";
   if (state == CertificateState::kNotYet) what = "is not valid yet";
-  if (what != nullptr) fmt::print(stderr, "{}: the certificate {}\n", config.tls.certificate, what);
+  if (what != nullptr) fmt::print(stderr, "{}: {} {}\n", file, which, what);
+}
+
+void tell_of_certificates(const ServerConfig& config) {
+  const TlsDates dates = certificate_dates(config);
+  tell_of(config.tls.certificate, "the certificate", dates.own);
+  tell_of(config.tls.client_ca, "an authority of clients' certificates", dates.client_ca);
 }
 
 // Checks for editors and scripts: a refusal begins with FILE:LINE:COLUMN, without the name of the
@@ -54,7 +60,7 @@ int check_config(const CommandLine& line) {
     for (const DaemonModels::Model& model : models.all()) names.push_back(model.name);
     const std::string wrong = wrong_with_files(models.common().server(), names);
     if (!wrong.empty()) throw UserError(wrong);
-    tell_of_certificate(models.common().server());
+    tell_of_certificates(models.common().server());
     fmt::print("ok block={} bytes\n", models.block_bytes());
     return 0;
   } catch (const UserError& error) {

@@ -61,6 +61,20 @@ TEST(RenderMetrics, EachModelHasItsNumbers) {
   EXPECT_EQ(samples.at("windhover_build_info{version=\"1.2.3\"}"), "1");
 }
 
+TEST(RenderMetrics, CertificatesThatThereAreHaveAGauge) {
+  const std::string own = "windhover_tls_certificate_expiry_timestamp_seconds";
+  const std::string client_ca = "windhover_tls_client_ca_expiry_timestamp_seconds";
+  ServerMetrics metrics = two_models();
+  auto samples = samples_in(render_metrics(metrics, MetricsFormat::kPrometheus));
+  EXPECT_FALSE(samples.contains(own));
+  EXPECT_FALSE(samples.contains(client_ca));
+  metrics.certificate_until_seconds = 1'800'000'000;
+  metrics.client_ca_until_seconds = 1'900'000'000;
+  samples = samples_in(render_metrics(metrics, MetricsFormat::kPrometheus));
+  EXPECT_EQ(std::stod(samples.at(own)), 1'800'000'000);
+  EXPECT_EQ(std::stod(samples.at(client_ca)), 1'900'000'000);
+}
+
 TEST(RenderMetrics, OneStateAndOneReasonAreOneAndTheOthersZero) {
   const auto samples = samples_in(render_metrics(two_models(), MetricsFormat::kPrometheus));
   const auto ones = [&](const std::string& name) {

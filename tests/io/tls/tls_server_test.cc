@@ -174,15 +174,38 @@ TEST(Tls, DatesAreThoseOfTheWholeChain) {
   std::ofstream(authority.server.certificate(), std::ios::app)
       << std::ifstream(between.certificate()).rdbuf();
   TestServer server(authority.config());
-  const CertificateDates dates = server.server().certificate();
+  const CertificateDates dates = server.server().certificates().own;
   EXPECT_EQ(dates.until_s - dates.from_s, 86'400 + 3600);
+}
+
+// Clients of one that has expired are refused, so their file is as good as the worst of it.
+TEST(Tls, DatesOfClientsAuthoritiesAreThoseOfAllInTheirFile) {
+  const Authority authority;
+  const TestCertificate clients("clients-now", "", nullptr, 3 * 86'400);
+  const TestCertificate before("clients-before", "", nullptr, -3600);
+  TestServer without(authority.config());
+  EXPECT_FALSE(without.server().certificates().client_ca.known());
+  const std::string file = write_identities("client-ca", "cert:ada query *\n");
+  ServerConfig config = authority.config();
+  config.tls.client_ca = clients.certificate();
+  config.identities_file = file;
+  config.max_identities = 8;
+  TestServer server(config);
+  CertificateDates dates = server.server().certificates().client_ca;
+  EXPECT_EQ(dates.until_s - dates.from_s, 4 * 86'400);
+  std::ofstream(clients.certificate(), std::ios::app)
+      << std::ifstream(before.certificate()).rdbuf();
+  ASSERT_TRUE(server.server().reload().ok());
+  dates = server.server().certificates().client_ca;
+  EXPECT_EQ(dates.until_s - dates.from_s, 86'400 - 3600);
+  EXPECT_EQ(server.server().certificates().own, without.server().certificates().own);
 }
 
 TEST(Tls, NewCertificateIsForNewConnections) {
   const Authority authority;
   TestServer server(authority.config());
   const std::string address = tls(server.query_address());
-  const CertificateDates dates = server.server().certificate();
+  const CertificateDates dates = server.server().certificates().own;
   EXPECT_EQ(dates.until_s - dates.from_s, 2 * 86'400);
   Client old;
   ASSERT_EQ(old.connect(address, authority.options()), Status::kOk);
@@ -196,12 +219,12 @@ TEST(Tls, NewCertificateIsForNewConnections) {
   const auto refused = server.server().reload();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(std::string(refused.error().sentence).find(authority.server.key()), 0U);
-  EXPECT_EQ(server.server().certificate(), dates);
+  EXPECT_EQ(server.server().certificates().own, dates);
   Client again;
   ASSERT_EQ(again.connect(address, authority.options()), Status::kOk) << again.error_text();
   std::rename(other.certificate().c_str(), authority.server.certificate().c_str());
   ASSERT_TRUE(server.server().reload().ok());
-  const CertificateDates new_dates = server.server().certificate();
+  const CertificateDates new_dates = server.server().certificates().own;
   EXPECT_EQ(new_dates.until_s - new_dates.from_s, 4 * 86'400);
   EXPECT_EQ(old.posterior(parameters, provenance), Status::kOk);
   EXPECT_EQ(again.connect(address, authority.options()), Status::kNotPermitted);
@@ -256,7 +279,7 @@ TEST(Tls, HttpSpeaksItWithTheSameCertificate) {
   const std::size_t found = metrics.body.find(gauge);
   ASSERT_NE(found, std::string::npos);
   EXPECT_EQ(std::stod(metrics.body.substr(found + gauge.size())),
-            static_cast<double>(server.server().certificate().until_s));
+            static_cast<double>(server.server().certificates().own.until_s));
   const std::string json = "Content-Type: application/json\r\n";
   for (int i = 0; i < 5; ++i) {
     const testing::HttpResponse rows = peer.ask(
