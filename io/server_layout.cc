@@ -126,6 +126,7 @@ Result<ServerLayout*> place(const ServerConfig& config, std::span<const HostedMo
   layout->query.scratch.reset();
   if (layout->http.enabled()) layout->http.conversations->scratch.reset();
   layout->state.footprint_bytes = needed;
+  layout->state.added_budget_bytes = config.added.memory_bytes;
   layout->state.access = &layout->access;
   return layout;
 }

@@ -81,6 +81,13 @@ Result<bool> make_ready(ServerImpl& server, std::size_t place) noexcept {
   return true;
 }
 
+// What an added model takes of the host's budget: its engine's block and its store.
+std::uint64_t added_bytes(const ServerImpl& server, const EngineConfig& engine) noexcept {
+  const Result<std::size_t> block = Engine::footprint(engine);
+  const Result<std::size_t> store = ServerModels::footprint(whole_config(server));
+  return block.ok() && store.ok() ? Arena::aligned(block.value()) + store.value() : 0;
+}
+
 }  // namespace
 
 Result<std::size_t> ServerModels::footprint(const ServerConfig& config) noexcept {
@@ -123,6 +130,7 @@ Result<std::size_t> ServerModels::add(const HostedModel& model,
   const Result<bool> bound =
       bind_model(layout, place, *arena.make<ModelStore>(arena, config), model, config);
   if (!bound.ok()) return bound.error();
+  layout.state.added_used_bytes += added_bytes(server_, model.engine->config());
   const Result<bool> ready = make_ready(server_, place);
   if (!ready.ok()) {
     forget(place);
@@ -159,6 +167,7 @@ void ServerModels::forget(std::size_t model) noexcept {
   ModelPlace& place = layout.models[model];
   const Result<std::size_t> bytes = Engine::footprint(place.served.engine->config());
   if (bytes.ok()) layout.state.footprint_bytes -= bytes.value();
+  layout.state.added_used_bytes -= added_bytes(server_, place.served.engine->config());
   std::destroy_at(&place.served);
   std::construct_at(&place.served);
   place.store = nullptr;

@@ -69,7 +69,9 @@ struct ServerState {
   const TlsContext* tls = nullptr;  // null: all is in the clear
   ModelOrders* orders = nullptr;    // null: no model can be added
   std::int64_t started_ns = 0;
-  std::atomic<std::uint64_t> footprint_bytes{0};  // blocks of the server, its engines and OpenSSL
+  std::atomic<std::uint64_t> footprint_bytes{0};   // blocks of the server, its engines and OpenSSL
+  std::uint64_t added_budget_bytes = 0;            // AddedModelsConfig::memory_bytes
+  std::atomic<std::uint64_t> added_used_bytes{0};  // of it
   Counters<IoCounter> counters;
   std::array<PerEndpoint, kEndpointKinds> endpoints;
 };

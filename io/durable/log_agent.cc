@@ -75,12 +75,14 @@ int LogAgent::commit() noexcept {
     return 0;
   }
   pause_.begin(began_ns, options_.commit_interval.count());
+  const std::int64_t now_ns = clock_.now_ns();
   progress_.commits.fetch_add(1, std::memory_order_relaxed);
+  progress_.committed_ns.store(now_ns, std::memory_order_relaxed);
   progress_.durable_head.store(writer_.durable_head(), std::memory_order_release);
   progress_.durable_frames.store(writer_.durable_frames(), std::memory_order_release);
   if (told_ != nullptr) told_(told_context_);
   seal_due_ = true;
-  quiet_.begin(clock_.now_ns(), options_.seal_after.count());
+  quiet_.begin(now_ns, options_.seal_after.count());
   return static_cast<int>(writer_.durable_frames() - before);
 }
 

@@ -19,7 +19,8 @@ struct LogProgress {
   // Frames below this are on disk or in the commit under way.
   std::atomic<std::uint64_t> committing_frames{0};
   std::atomic<std::uint64_t> commits{0};
-  std::atomic<std::uint64_t> failures{0};  // commits and reads that failed and were tried again
+  std::atomic<std::int64_t> committed_ns{0};  // when the last of them ended; 0: none has
+  std::atomic<std::uint64_t> failures{0};     // commits and reads that failed and were tried again
   // How many seals (LogWriter::seal) failed, and the errno of the last.
   std::atomic<std::uint64_t> seal_failures{0};
   std::atomic<int> seal_error_number{0};

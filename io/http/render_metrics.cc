@@ -156,6 +156,12 @@ void add_server(MetricsWriter& text, const ServerMetrics& m) {
   add_one(text, "windhover_uptime_seconds", "Time since the server started.", m.uptime_seconds);
   add_one(text, "windhover_block_bytes", "Memory of the blocks of engine and server, fixed.",
           static_cast<double>(m.block_bytes));
+  if (m.added_budget_bytes != 0) {
+    add_one(text, "windhover_added_memory_bytes", "The budget of models that are added, fixed.",
+            static_cast<double>(m.added_budget_bytes));
+    add_one(text, "windhover_added_memory_used_bytes", "Of it, what is taken now.",
+            static_cast<double>(m.added_used_bytes));
+  }
   add_one(text, "windhover_resident_bytes", "Memory of the process that is in RAM.",
           m.resident_bytes == 0 ? std::numeric_limits<double>::quiet_NaN()
                                 : static_cast<double>(m.resident_bytes));

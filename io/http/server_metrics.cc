@@ -13,6 +13,12 @@ double to_seconds(std::int64_t nanoseconds) noexcept {
   return static_cast<double>(nanoseconds) * 1e-9;
 }
 
+// NaN: it has not been yet (0).
+double age_seconds(std::int64_t then_ns, Clock& clock) noexcept {
+  return then_ns == 0 ? std::numeric_limits<double>::quiet_NaN()
+                      : to_seconds(std::max<std::int64_t>(0, clock.now_ns() - then_ns));
+}
+
 DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept {
   const LogProgress& log = model.log;
   const CheckpointProgress& checkpoints = model.checkpoints;
@@ -23,6 +29,7 @@ DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept 
   metrics.log_used_bytes = log.used_bytes.load();
   metrics.log_capacity_bytes = model.log_capacity_bytes;
   metrics.commits = log.commits.load();
+  metrics.commit_age_seconds = age_seconds(log.committed_ns.load(), clock);
   metrics.log_failures = log.failures.load();
   metrics.log_seal_failures = log.seal_failures.load();
   const Status obstacle = log.obstacle();
@@ -31,10 +38,7 @@ DurableMetrics durable_metrics(const ServedModel& model, Clock& clock) noexcept 
   metrics.checkpoints_taken = checkpoints.taken.load();
   metrics.checkpoint_failures = checkpoints.failures.load();
   metrics.checkpoint_rows = checkpoints.head.load();
-  const std::int64_t taken_ns = checkpoints.taken_ns.load();
-  metrics.checkpoint_age_seconds =
-      taken_ns == 0 ? std::numeric_limits<double>::quiet_NaN()
-                    : to_seconds(std::max<std::int64_t>(0, clock.now_ns() - taken_ns));
+  metrics.checkpoint_age_seconds = age_seconds(checkpoints.taken_ns.load(), clock);
   metrics.checkpoint_lasted_seconds = to_seconds(checkpoints.lasted_ns.load());
   metrics.checkpoint_ok = ok(checkpoints.status.load());
   return metrics;
@@ -73,6 +77,8 @@ ServerMetrics server_metrics(ServerState& state, HttpMemory& memory) {
   metrics.version = WINDHOVER_VERSION;
   metrics.uptime_seconds = to_seconds(state.clock->now_ns() - state.started_ns);
   metrics.block_bytes = state.footprint_bytes;
+  metrics.added_budget_bytes = state.added_budget_bytes;
+  metrics.added_used_bytes = state.added_used_bytes;
   metrics.resident_bytes = resident_bytes();
   if (state.tls != nullptr) {
     const TlsDates dates = state.tls->dates();

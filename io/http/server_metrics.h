@@ -32,6 +32,7 @@ struct DurableMetrics {
   std::uint64_t log_used_bytes = 0;
   std::uint64_t log_capacity_bytes = 0;
   std::uint64_t commits = 0;
+  double commit_age_seconds = 0;  // NaN: this start has made none
   std::uint64_t log_failures = 0;
   std::uint64_t log_seal_failures = 0;
   bool log_ok = true;
@@ -70,6 +71,8 @@ struct ServerMetrics {
   double start_time_seconds = 0;  // since 1970
   double uptime_seconds = 0;
   std::uint64_t block_bytes = 0;
+  std::uint64_t added_budget_bytes = 0;  // 0: no model can be added
+  std::uint64_t added_used_bytes = 0;
   std::uint64_t resident_bytes = 0;  // 0: unknown
   std::array<std::uint32_t, 2> sessions{};
   std::uint32_t session_limit = 0;

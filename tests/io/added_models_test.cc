@@ -69,6 +69,34 @@ TEST(AddedModels, WhoSpeaksOfOneThatGoesIsToldAndOthersAreNot) {
   EXPECT_EQ(asker.refusal(), v1::REASON_UNKNOWN_MODEL);
 }
 
+// As the host counts them, and also of one that is given up before anybody is let in.
+TEST(AddedModels, MetricsSayWhatTheyTakeOfTheBudget) {
+  Growing models;
+  HttpPeer http(models.http_address());
+  const auto says = [&](const std::string& name, std::size_t value) {
+    const std::string text = http.get("/metrics").body;
+    const std::size_t at = text.find("\n" + name + " ");
+    EXPECT_NE(at, std::string::npos) << name;
+    return at != std::string::npos &&
+           std::stod(text.substr(at + name.size() + 2)) == static_cast<double>(value);
+  };
+  const std::string used = "windhover_added_memory_used_bytes";
+  const std::size_t store = ServerModels::footprint(growing_server()).value();
+  EXPECT_TRUE(says("windhover_added_memory_bytes", growing_server().added.memory_bytes));
+  EXPECT_TRUE(says(used, 0));
+  auto* const second = models.add("second", small_engine_of(2));
+  ASSERT_NE(second, nullptr);
+  const std::size_t taken = Arena::aligned(second->block.bytes().size()) + store;
+  EXPECT_TRUE(says(used, taken));
+  auto* const third = models.make_ready("third", small_engine_of(1));
+  ASSERT_NE(third, nullptr);
+  EXPECT_TRUE(says(used, taken + Arena::aligned(third->block.bytes().size()) + store));
+  models.give_up(third);
+  EXPECT_TRUE(says(used, taken));
+  models.remove(second);
+  EXPECT_TRUE(says(used, 0));
+}
+
 TEST(AddedModels, APlaceIsFreeAgainForOneOfTheSameNameAndOthers) {
   Growing models;
   for (std::uint32_t i = 0; i < 20; ++i) {

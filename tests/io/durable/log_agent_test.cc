@@ -67,6 +67,19 @@ TEST_F(LogAgentTest, MarksTheEndOnceWhenNothingHasComeForAMoment) {
   EXPECT_EQ(folder_.changes(), committed + 1);
 }
 
+TEST_F(LogAgentTest, SaysWhenTheLastCommitWas) {
+  ASSERT_EQ(agent_->do_work(), 0);
+  EXPECT_EQ(progress_.committed_ns.load(), 0);
+  push();
+  while (agent_->do_work() > 0) {
+  }
+  EXPECT_EQ(progress_.committed_ns.load(), clock_.now_ns());
+  const std::int64_t then_ns = clock_.now_ns();
+  clock_.advance_ns(10 * kSealAfterNs);
+  ASSERT_EQ(agent_->do_work(), 0);
+  EXPECT_EQ(progress_.committed_ns.load(), then_ns) << "a mark of the end is no commit";
+}
+
 // Each commit begins the wait anew: one write and one sync each, and nothing between them.
 TEST_F(LogAgentTest, FramesThatComeSoonerFindNoMark) {
   ASSERT_EQ(agent_->do_work(), 0);

@@ -136,6 +136,11 @@ TEST(RenderMetrics, WithoutAFolderNothingIsSaidOfOne) {
   EXPECT_TRUE(samples.contains("windhover_checkpoints_total{model=\"other\"}"));
   EXPECT_FALSE(samples.contains("windhover_checkpoint_age_seconds{model=\"other\"}"));
   EXPECT_FALSE(samples.contains("windhover_log_ok{model=\"other\"}")) << "it keeps no log";
+  metrics.models[1].durable.logs = true;
+  metrics.models[1].durable.commit_age_seconds = 2.5;
+  const auto logged = samples_in(render_metrics(metrics, MetricsFormat::kPrometheus));
+  EXPECT_EQ(logged.at("windhover_log_commit_age_seconds{model=\"other\"}"), "2.5");
+  EXPECT_FALSE(logged.contains("windhover_log_commit_age_seconds{model=\"default\"}"));
 }
 
 // Both formats name a family once, with its help and its type, before its samples.
