@@ -104,6 +104,28 @@ TEST(OpenApi, WhoIsOverLimitsOrHasNoTurnIsToldEverywhere) {
   }
 }
 
+// Each answer of the proto is that of a path, and there are as many questions as answers.
+TEST(OpenApi, EveryRequestOfTheProtoHasAPath) {
+  std::set<std::string> answered;
+  for (const auto& [path, methods] : document().at("paths").items()) {
+    for (const auto& [method, operation] : methods.items()) {
+      const json& content = operation.at("responses").at("200").at("content");
+      if (!content.contains("application/json")) continue;
+      answered.insert(name_of(content["application/json"].at("schema")));
+    }
+  }
+  const google::protobuf::OneofDescriptor& asked = *v1::Request::descriptor()->oneof_decl(0);
+  const google::protobuf::OneofDescriptor& told = *v1::Response::descriptor()->oneof_decl(0);
+  int answers = 0;
+  for (int i = 0; i < told.field_count(); ++i) {
+    const std::string& name = told.field(i)->message_type()->name();
+    if (name == "Refusal") continue;
+    ++answers;
+    EXPECT_TRUE(answered.contains(name)) << "no path answers with " << name;
+  }
+  EXPECT_EQ(asked.field_count(), answers);
+}
+
 // How a field stands in JSON.
 std::string type_of(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
