@@ -177,6 +177,9 @@ ServerKeeping& Server::kept() noexcept { return impl_->kept_models; }
 const ServerKeeping& Server::kept() const noexcept { return impl_->kept_models; }
 
 Counters<IoCounter>& Server::counters() noexcept { return impl_->layout.state.counters; }
+const Counters<HttpCounter>* Server::http_counters() const noexcept {
+  return impl_->http ? &impl_->http->counters() : nullptr;
+}
 
 ServedEndpoint Server::observe() const noexcept {
   return stand_of(impl_->layout.state.of(EndpointKind::kObserve), impl_->observe.port(),

@@ -28,6 +28,7 @@
 #include <string_view>
 
 #include "windhover/io/counter_ids.h"
+#include "windhover/io/http/http_counters.h"
 #include "windhover/io/served_endpoint.h"
 #include "windhover/io/server_config.h"
 #include "windhover/io/server_keeping.h"
@@ -139,6 +140,7 @@ class Server {
 
   // Any thread.
   Counters<IoCounter>& counters() noexcept;
+  const Counters<HttpCounter>* http_counters() const noexcept;  // null: HTTP is off
   ServedEndpoint observe() const noexcept;
   ServedEndpoint query() const noexcept;
   ServedEndpoint http() const noexcept;

@@ -42,6 +42,8 @@ class HttpServer final : private ConnectionSink, private HttpConnectionHost {
   // Serves until finish(). An exception closes connections at most.
   void run() noexcept;
 
+  // Any thread.
+  const Counters<HttpCounter>& counters() noexcept { return handler_.counters(); }
   // Any thread, also a signal handler: from now on /readyz says that the server is stopping.
   void stop_soon() noexcept { handler_.stop(); }
   // Any thread, also a signal handler: answers under way are sent, and run() returns, at the latest

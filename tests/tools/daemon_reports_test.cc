@@ -80,6 +80,21 @@ TEST(CountReport, KeepsForALaterLineWhatComesSoonAfterOne) {
   EXPECT_EQ(recorded.lines(), Lines{"warning requests_refused malformed=5"});
 }
 
+TEST(CountReport, SaysWhatHttpRefuses) {
+  Counters<HttpCounter> http;
+  http.add(HttpCounter::kMalformed, 9);  // before anybody looked
+  RecordedLog recorded("http_counts.log");
+  CountReport report(http, recorded.log());
+  http.add(HttpCounter::kMalformed, 2);
+  http.add(HttpCounter::kTimeouts, 3);
+  http.add(HttpCounter::kOverLimits, 4);
+  http.add(HttpCounter::kAnswersOk, 5);
+  report.look(kSecond);
+  EXPECT_EQ(recorded.lines(), (Lines{"warning requests_refused endpoint=http malformed=2",
+                                     "warning connections_refused endpoint=http timeouts=3",
+                                     "info limits_hit endpoint=http over_limits=4"}));
+}
+
 // The counters of all kinds at their largest.
 TEST(CountReport, HasRoomForEveryKindAtOnce) {
   CountedServer server;

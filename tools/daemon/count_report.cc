@@ -11,8 +11,9 @@ namespace {
 
 struct Counted {
   const char* key;
-  RuntimeCounter runtime = RuntimeCounter::kCount;  // kCount: the other one counts
+  RuntimeCounter runtime = RuntimeCounter::kCount;  // kCount: another one counts
   IoCounter io = IoCounter::kCount;
+  HttpCounter http = HttpCounter::kCount;
 };
 
 constexpr Counted kRowCounts[] = {
@@ -39,6 +40,7 @@ constexpr Counted kRequestCounts[] = {
     {.key = "unsupported", .io = IoCounter::kUnsupportedRequests},
     {.key = "not_permitted", .io = IoCounter::kNotPermitted},
     {.key = "questions", .io = IoCounter::kQueriesRefused},
+    {.key = "malformed", .http = HttpCounter::kMalformed},
 };
 constexpr Counted kConnectionCounts[] = {
     {.key = "no_session_free", .io = IoCounter::kConnectionsRefused},
@@ -48,6 +50,8 @@ constexpr Counted kConnectionCounts[] = {
     {.key = "tls_failures", .io = IoCounter::kTlsFailures},
     {.key = "tls_timeouts", .io = IoCounter::kTlsTimeouts},
     {.key = "tls_no_memory", .io = IoCounter::kTlsRefused},
+    {.key = "no_place_free", .http = HttpCounter::kConnectionsRefused},
+    {.key = "timeouts", .http = HttpCounter::kTimeouts},
 };
 constexpr Counted kLimitCounts[] = {
     {.key = "window_full", .io = IoCounter::kWindowFullWaits},
@@ -59,12 +63,14 @@ constexpr Counted kLimitCounts[] = {
     {.key = "connects_too_fast", .io = IoCounter::kAcceptWaits},
     {.key = "peer_does_not_read", .io = IoCounter::kWriteStalls},
     {.key = "producers_taken_over", .io = IoCounter::kProducersTakenOver},
+    {.key = "over_limits", .http = HttpCounter::kOverLimits},
 };
 constexpr Counted kFaultCounts[] = {
     {.key = "endpoint", .io = IoCounter::kEndpointFaults},
     {.key = "socket", .io = IoCounter::kSocketErrors},
     {.key = "heap_fallbacks", .io = IoCounter::kHandlerHeapFallbacks},
     {.key = "factorization", .runtime = RuntimeCounter::kFactorizationFailures},
+    {.key = "exceptions", .http = HttpCounter::kExceptions},
 };
 
 using std::chrono::seconds;
@@ -82,26 +88,43 @@ constexpr struct {
     {"faults", LogLevel::kError, seconds(10), kFaultCounts},
 };
 
+// How many there have been since the last line.
+template <class Id, class Said>
+std::uint64_t since(const Counters<Id>* counters, Id id, Said& said) noexcept {
+  if (counters == nullptr || id == Id::kCount) return 0;
+  const std::uint64_t now = counters->get(id);
+  return now - std::exchange(said[static_cast<std::size_t>(id)], now);
+}
+
+// Counts from before are not reported.
+template <class Id, class Said>
+void begin(const Counters<Id>* counters, Said& said) noexcept {
+  for (std::size_t i = 0; counters != nullptr && i < said.size(); ++i) {
+    said[i] = counters->get(static_cast<Id>(i));
+  }
+}
+
 }  // namespace
 
 CountReport::CountReport(std::string_view model, const Counters<RuntimeCounter>* runtime,
-                         const Counters<IoCounter>* io, DaemonLog& log) noexcept
-    : model_(model), runtime_(runtime), io_(io), log_(log) {
-  for (std::size_t i = 0; runtime != nullptr && i < runtime_said_.size(); ++i) {
-    runtime_said_[i] = runtime->get(static_cast<RuntimeCounter>(i));
-  }
-  for (std::size_t i = 0; io != nullptr && i < io_said_.size(); ++i) {
-    io_said_[i] = io->get(static_cast<IoCounter>(i));
-  }
+                         const Counters<IoCounter>* io, const Counters<HttpCounter>* http,
+                         DaemonLog& log) noexcept
+    : model_(model), runtime_(runtime), io_(io), http_(http), log_(log) {
+  begin(runtime, runtime_said_);
+  begin(io, io_said_);
+  begin(http, http_said_);
   not_before_ns_.fill(std::numeric_limits<std::int64_t>::min());
 }
 
 CountReport::CountReport(const Counters<IoCounter>& io, DaemonLog& log) noexcept
-    : CountReport({}, nullptr, &io, log) {}
+    : CountReport({}, nullptr, &io, nullptr, log) {}
+
+CountReport::CountReport(const Counters<HttpCounter>& http, DaemonLog& log) noexcept
+    : CountReport({}, nullptr, nullptr, &http, log) {}
 
 CountReport::CountReport(std::string_view model, const Counters<RuntimeCounter>& runtime,
                          DaemonLog& log) noexcept
-    : CountReport(model, &runtime, nullptr, log) {}
+    : CountReport(model, &runtime, nullptr, nullptr, log) {}
 
 void CountReport::look(std::int64_t now_ns) noexcept {
   for (std::size_t k = 0; k < kKinds; ++k) {
@@ -120,16 +143,14 @@ bool CountReport::log_kind(std::size_t kind) noexcept {
   const auto& of = kCountedKinds[kind];
   LogLine line = log_.line(of.level, of.event);
   if (!model_.empty()) line.add("model", model_);
+  if (http_ != nullptr) line.add("endpoint", "http");
   bool news = false;
   for (const Counted& counted : of.counted) {
-    const bool runtime = counted.runtime != RuntimeCounter::kCount;
-    if (runtime ? runtime_ == nullptr : io_ == nullptr) continue;
-    std::uint64_t& said = runtime ? runtime_said_[static_cast<std::size_t>(counted.runtime)]
-                                  : io_said_[static_cast<std::size_t>(counted.io)];
-    const std::uint64_t now = runtime ? runtime_->get(counted.runtime) : io_->get(counted.io);
-    const std::uint64_t since = now - std::exchange(said, now);
-    if (since == 0) continue;
-    line.add(counted.key, since);
+    const std::uint64_t count = since(runtime_, counted.runtime, runtime_said_) +
+                                since(io_, counted.io, io_said_) +
+                                since(http_, counted.http, http_said_);
+    if (count == 0) continue;
+    line.add(counted.key, count);
     news = true;
   }
   if (news) log_.write(line);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "windhover/io/counter_ids.h"
+#include "windhover/io/http/http_counters.h"
 #include "windhover/platform/counters.h"
 #include "windhover/runtime/counter_ids.h"
 #include "windhover/tools/daemon/daemon_log.h"
@@ -16,8 +17,10 @@ namespace windhover {
 // One thread. Counters and log outlive it. No heap call after the constructor.
 class CountReport {
  public:
-  // Reports on a server as a whole, or on one of its models. Counts from before are not reported.
+  // Reports on a server's sockets, on its HTTP, or on one of its models. Counts from before are not
+  // reported.
   CountReport(const Counters<IoCounter>& io, DaemonLog& log) noexcept;
+  CountReport(const Counters<HttpCounter>& http, DaemonLog& log) noexcept;
   CountReport(std::string_view model, const Counters<RuntimeCounter>& runtime,
               DaemonLog& log) noexcept;
 
@@ -30,15 +33,19 @@ class CountReport {
  private:
   static constexpr std::size_t kKinds = 5;
   CountReport(std::string_view model, const Counters<RuntimeCounter>* runtime,
-              const Counters<IoCounter>* io, DaemonLog& log) noexcept;
+              const Counters<IoCounter>* io, const Counters<HttpCounter>* http,
+              DaemonLog& log) noexcept;
   bool log_kind(std::size_t kind) noexcept;
 
-  std::string_view model_;                   // empty: of the server
-  const Counters<RuntimeCounter>* runtime_;  // null: of the server
-  const Counters<IoCounter>* io_;            // null: of a model
+  std::string_view model_;  // empty: of the server
+  // One of them is not null.
+  const Counters<RuntimeCounter>* runtime_;
+  const Counters<IoCounter>* io_;
+  const Counters<HttpCounter>* http_;
   DaemonLog& log_;
   std::array<std::uint64_t, Counters<RuntimeCounter>::size()> runtime_said_{};
   std::array<std::uint64_t, Counters<IoCounter>::size()> io_said_{};
+  std::array<std::uint64_t, Counters<HttpCounter>::size()> http_said_{};
   std::array<std::int64_t, kKinds> not_before_ns_{};
 };
 

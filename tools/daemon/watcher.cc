@@ -33,6 +33,8 @@ Watcher::Watcher(const Watched& watched, const WatchdogOptions& options, DaemonL
       certificate_(kOwnCertificate, log),
       client_ca_(kClientCa, log),
       stalls_(log, options.timeout, beats()) {
+  const auto* const http = watched.server.http_counters();
+  if (http != nullptr) http_counts_.emplace(*http, log);
   for (std::size_t i = 0; i < watched.engines.size(); ++i) add(*watched.engines[i], i);
 }
 
@@ -114,6 +116,7 @@ void Watcher::look() noexcept {
   }
   tell();
   counts_.look(last_ns_);
+  if (http_counts_) http_counts_->look(last_ns_);
   const TlsDates dates = server_.certificates();
   certificate_.look(dates.own, clock_.wall_ns());
   client_ca_.look(dates.client_ca, clock_.wall_ns());
@@ -197,6 +200,7 @@ void Watcher::finish() noexcept {
   look();
   for (WatchedModel& model : models_) model.counts.finish();
   counts_.finish();
+  if (http_counts_) http_counts_->finish();
   const auto& io = server_.counters();
   LogLine line = log_.line(LogLevel::kInfo, "stopped");
   line.add("rows", rows()).add("refused", io.get(IoCounter::kRowsRefused));

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -103,6 +104,7 @@ class Watcher {
   std::list<WatchedModel> models_;
   std::vector<ParameterSummary> parameters_;  // scratch for the largest model
   CountReport counts_;
+  std::optional<CountReport> http_counts_;  // where HTTP is on
   CertificateReport certificate_;
   CertificateReport client_ca_;
   Stalls stalls_;
