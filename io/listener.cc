@@ -61,6 +61,8 @@ Result<bool> Listener::open_tcp(const char* name, std::string_view address, std:
   acceptor_.open(endpoint.protocol(), error);
   if (error) return failed(place, " gets no socket", error.value());
   acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+  // Before listen(): connections take it over, and tell their peers a window that goes with it.
+  acceptor_.set_option(asio::socket_base::receive_buffer_size(kReceiveBytes), error);
   acceptor_.bind(endpoint, error);
   if (error) return failed(place, " cannot be bound", error.value());
   acceptor_.listen(asio::socket_base::max_listen_connections, error);

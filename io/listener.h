@@ -38,6 +38,12 @@ class Listener {
   static constexpr std::uint64_t kMostPerSecond = 1'000;
   static constexpr int kAtOnce = 32;
   static constexpr std::chrono::nanoseconds kPlaceAgain = std::chrono::milliseconds(1);
+  // The receive buffer of each TCP connection, which Linux doubles for its own needs and caps by
+  // net.core.rmem_max. At most as much comes in a round trip: over 100 ms 2.5 MB/s. Left to itself
+  // Linux lets the buffer of a connection that sends without a pause grow to tens of megabytes, and
+  // tidies one that is full of small segments (tcp_collapse) for tens of milliseconds, in which the
+  // thread that reads or closes the connection stands still, and all others of the endpoint wait.
+  static constexpr int kReceiveBytes = 256 << 10;
 
   Listener(IoContext& io, ConnectionSink& sink, Counters<IoCounter>& counters);
   ~Listener();

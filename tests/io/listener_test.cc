@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/read.hpp>
+
 #include "windhover/tests/io/raw_peer.h"
 
 namespace windhover::listener_test {
@@ -26,6 +28,7 @@ class Crowd final : public ConnectionSink {
   }
   void give(std::size_t room) { room_ += room; }
   std::size_t size() const { return taken_.size(); }
+  Stream& at(std::size_t index) { return taken_[index]; }
 
  private:
   std::size_t room_;
@@ -59,6 +62,32 @@ TEST(Listener, AllThatHaveComeAreAcceptedInOneGo) {
   world.connect(1);
   EXPECT_EQ(world.io.run_one(), 1U);
   EXPECT_EQ(world.sink.size(), 21U) << "and it goes on to listen";
+}
+
+// Its size, and that it is fixed: the kernel makes a buffer larger only where nobody has set it.
+TEST(Listener, BuffersOfConnectionsDoNotGrow) {
+  World world(1);
+  world.connect(1);
+  ASSERT_EQ(world.io.run_one(), 1U);
+  Stream& taken = world.sink.at(0);
+  asio::socket_base::receive_buffer_size fixed(Listener::kReceiveBytes);
+  Stream other(world.io, StreamProtocol(asio::ip::tcp::v4()));
+  other.set_option(fixed);
+  asio::socket_base::receive_buffer_size wanted;
+  asio::socket_base::receive_buffer_size size;
+  other.get_option(wanted);
+  taken.get_option(size);
+  EXPECT_EQ(size.value(), wanted.value());
+  EXPECT_LE(size.value(), 2 * Listener::kReceiveBytes) << "Linux doubles it";
+
+  std::vector<char> bytes(1 << 16);
+  RawPeer& peer = *world.peers_[0];
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_TRUE(peer.send(std::string(bytes.size(), 'x')));
+    asio::read(taken, asio::buffer(bytes));
+  }
+  taken.get_option(size);
+  EXPECT_EQ(size.value(), wanted.value());
 }
 
 TEST(Listener, OfACrowdNoMoreThanSoManyAtOnce) {
