@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -26,6 +25,7 @@
 #include "windhover/tools/bench/frame_source.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/error.h"
+#include "windhover/tools/temporary_folder.h"
 
 namespace windhover {
 
@@ -49,27 +49,19 @@ inline int last_processor() noexcept {
   return last;
 }
 
-// Paths for the sockets of one server, which unlinks them.
-struct SocketPaths {
-  explicit SocketPaths(bool wanted) {
-    static int made = 0;
-    if (!wanted) return;
-    const std::string folder = std::filesystem::temp_directory_path().string();
-    const std::string path = fmt::format("{}/wh-bench-{}-{}", folder, getpid(), ++made);
-    observe = path + "-observe";
-    query = path + "-query";
+// RunError when it does not start.
+inline void start_learner(LearnerThread& learner, Engine& engine) {
+  if (!ok(learner.start(engine, {.name = "wh-learner"}, IdleStrategy::kPark))) {
+    throw RunError("a thread could not be started");
   }
-  std::string observe;
-  std::string query;
-};
+}
 
 // Starts on construction, stops on destruction. UserError or RunError when something does not
 // start.
 class ServedEngine {
  public:
   explicit ServedEngine(const EngineConfig& config, const ServedOptions& options = {})
-      : paths_(options.unix_sockets),
-        server_config_(config_of(options, paths_)),
+      : server_config_(config_of(options)),
         block_(value_or_throw(Engine::footprint(config))),
         engine_(value_or_throw(Engine::create(config, block_.bytes(), clock_))),
         server_block_(value_or_throw(Server::footprint(server_config_, engine_->config()))),
@@ -83,65 +75,54 @@ class ServedEngine {
       query.cpu = last_processor();
     }
     value_or_throw(server_->open());
-    if (!ok(server_->kept().start())) throw RunError("a thread could not be started");
-    const auto observes = [](void* server) { static_cast<Server*>(server)->run_observe(); };
-    const auto tells = [](void* server) { static_cast<Server*>(server)->run_http(); };
-    const auto answers = [](void* server) { static_cast<Server*>(server)->run_query(); };
-    if (!ok(observe_thread_.start(Server::observe_thread_options(), observes, server_.get())) ||
-        !ok(query_thread_.start(query, answers, server_.get())) ||
-        (options.http && !ok(http_thread_.start({.name = "wh-http"}, tells, server_.get()))) ||
-        !ok(learner_.start(*engine_, {.name = "wh-learner"}, IdleStrategy::Kind::kPark))) {
-      stop();
+    start_learner(learner_, *engine_);
+    if (!ok(server_->start(Server::observe_thread_options(), query))) {
       throw RunError("a thread could not be started");
     }
   }
-  ~ServedEngine() { stop(); }
+  ~ServedEngine() {
+    server_->request_stop();
+    server_->join();
+    learner_.stop();
+  }
   ServedEngine(const ServedEngine&) = delete;
   ServedEngine& operator=(const ServedEngine&) = delete;
 
   Engine& engine() { return *engine_; }
   Server& server() { return *server_; }
   bool memory_locked() const { return memory_locked_; }
-  // A mask of ThreadWarning.
-  std::uint32_t query_thread_warnings() const { return query_thread_.warnings(); }
-  std::string observe_address() const { return address(paths_.observe, server_->observe().port); }
+  std::string observe_address() const { return address(observe_path_, server_->observe().port); }
   std::string http_address() const { return address({}, server_->http().port); }
-  std::string query_address() const { return address(paths_.query, server_->query().port); }
+  std::string query_address() const { return address(query_path_, server_->query().port); }
 
  private:
-  static ServerConfig config_of(const ServedOptions& options, const SocketPaths& paths) {
+  ServerConfig config_of(const ServedOptions& options) {
     ServerConfig config;
     config.max_sessions = options.max_sessions;
     config.durable = options.durable;
     if (options.http) config.http.listen.tcp_address = "127.0.0.1";
     if (options.unix_sockets) {
-      config.observe = {.tcp_address = "", .unix_path = paths.observe};
-      config.query = {.tcp_address = "", .unix_path = paths.query};
+      sockets_.emplace();
+      observe_path_ = sockets_->in("observe");
+      query_path_ = sockets_->in("query");
+      config.observe = {.tcp_address = "", .unix_path = observe_path_};
+      config.query = {.tcp_address = "", .unix_path = query_path_};
     }
     return config;
   }
   static std::string address(const std::string& path, std::uint16_t port) {
     return path.empty() ? fmt::format("127.0.0.1:{}", port) : "unix:" + path;
   }
-  void stop() {
-    server_->request_stop();
-    observe_thread_.join();
-    query_thread_.join();
-    http_thread_.join();
-    server_->join();
-    learner_.stop();
-  }
 
   RealClock clock_;
-  SocketPaths paths_;
+  std::optional<TemporaryFolder> sockets_;  // the folder of the Unix-domain sockets
+  std::string observe_path_;
+  std::string query_path_;
   ServerConfig server_config_;
   MappedBlock block_;
   Engine* engine_;
   MappedBlock server_block_;
   std::unique_ptr<Server> server_;
-  Thread observe_thread_;
-  Thread query_thread_;
-  Thread http_thread_;
   LearnerThread learner_;
   bool memory_locked_ = false;
 };

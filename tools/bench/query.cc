@@ -118,11 +118,11 @@ class Raised {
 };
 
 // What the machine permitted of --real-time.
-Json permitted(const ServedEngine& served, std::uint32_t asker) {
+Json permitted(ServedEngine& served, std::uint32_t asker) {
   const auto prioritised = [](std::uint32_t warnings) {
     return (warnings & kThreadNotPrioritised) == 0;
   };
-  const std::uint32_t query = served.query_thread_warnings();
+  const std::uint32_t query = served.server().query().thread_warnings;
   const bool pinned = last_processor() >= 0 && (query & kThreadNotPinned) == 0;
   return {{"memory_locked", served.memory_locked()},
           {"query_thread_pinned", pinned},
