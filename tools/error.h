@@ -39,6 +39,11 @@ T value_or_throw(Result<T> result) {
   return std::move(result).value();
 }
 
+// RunError "DOING: STATUS" where that is not kOk.
+inline void require(Status status, const char* doing) {
+  if (!ok(status)) throw RunError(fmt::format("{}: {}", doing, to_string(status)));
+}
+
 // Not an error: the program has said what there is to say, and ends with this exit code.
 struct EndWith {
   int code = 0;

@@ -153,14 +153,6 @@ class Sender {
   std::uint64_t sequence_ = 0;
 };
 
-// Times one call.
-template <class F>
-void record(Histogram& histogram, F&& f) {
-  const double begin = wall_seconds();
-  f();
-  histogram.record(static_cast<std::int64_t>(1e9 * (wall_seconds() - begin)));
-}
-
 void acknowledgement(const BenchOptions& o, std::uint32_t rows_a_frame, Json& runs) {
   const std::uint32_t dimension = list_or(o.dimensions, {10}).front();
   const EngineConfig config = kept_config(o, dimension);

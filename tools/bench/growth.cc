@@ -26,22 +26,18 @@ struct FedEngine {
       : engine(config), rows(config.model, count, 1.0) {}
 
   void observe() {
-    (void)rows.feed(*engine, kGrowthRound);
-    seen += kGrowthRound;
+    if (rows.feed(*engine, kGrowthRound) == kGrowthRound) return;
+    throw RunError("observations were not taken");
   }
   void round() {
     observe();
     (void)engine->poll(1);
   }
+  std::uint64_t seen() const { return rows.accepted(); }
   std::uint64_t count(RuntimeCounter counter) const { return engine.count(counter); }
-  void check() const {
-    if (engine->head() == seen) return;
-    throw RunError(fmt::format("{} of {} observations were taken", engine->head(), seen));
-  }
 
   OwnedEngine engine;
   MicroRows rows;
-  std::uint64_t seen = 0;
 };
 
 EngineConfig logistic(std::uint32_t dimension, const BenchOptions& options) {
@@ -76,13 +72,12 @@ void stream(Runs& runs, const BenchOptions& options) {
   for (int k = 0; k < marks; ++k) {
     const double mark = first * std::pow(10.0, 0.5 * k);
     const auto end = static_cast<std::uint64_t>(mark) / kGrowthRound * kGrowthRound;
-    const std::uint64_t begin = fed.seen;
+    const std::uint64_t begin = fed.seen();
     const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
     runs.add(fmt::format("stream D=10 to {:.2g} observations", mark), [&] {
       const double start = thread_seconds();
-      while (fed.seen < end) fed.round();
+      while (fed.seen() < end) fed.round();
       const double took = thread_seconds() - start;
-      fed.check();
       const auto rows = static_cast<double>(end - begin);
       const auto drawn = static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples);
       return Figures{{"ns_per_observation", 1e9 * took / rows},
@@ -111,14 +106,14 @@ void engines(Runs& runs, const BenchOptions& options, const char* label, const c
     const double limit = limit_seconds(config, dimension);
     FedEngine fed(config, 64 * kGrowthRound);
     // Observes most of the window at once, the rest between rounds.
-    while (4 * fed.seen < 3 * config.window_size) fed.observe();
-    while (fed.seen < config.window_size ||
+    while (4 * fed.seen() < 3 * config.window_size) fed.observe();
+    while (fed.seen() < config.window_size ||
            fed.engine->learner().view().phase != Learner::Phase::kSampling) {
       fed.round();
     }
     const std::uint64_t examples = fed.count(RuntimeCounter::kExamples);
     const std::uint64_t passes = fed.count(RuntimeCounter::kPasses);
-    const std::uint64_t begin = fed.seen;
+    const std::uint64_t begin = fed.seen();
     runs.add(fmt::format("engine {} D={} S={}", label, dimension, kStreamMinibatch), [&] {
       const double start = thread_seconds();
       double took = 0;
@@ -127,8 +122,7 @@ void engines(Runs& runs, const BenchOptions& options, const char* label, const c
         took = thread_seconds() - start;
       } while (took < budget ||
                (fed.count(RuntimeCounter::kPasses) < passes + 2 && took < 4 * budget));
-      fed.check();
-      const auto observations = static_cast<double>(fed.seen - begin);
+      const auto observations = static_cast<double>(fed.seen() - begin);
       const auto drawn = static_cast<double>(fed.count(RuntimeCounter::kExamples) - examples);
       const double cost = took / observations;
       const double power = std::log(cost / before) / std::log(1.0 * dimension / dimension_before);
@@ -176,9 +170,7 @@ void start_up(Runs& runs, const std::string& name, const EngineConfig& config, M
   const OwnedEngine engine(config);
   prefault(engine.memory());
   LearnerThread learner;
-  if (!ok(learner.start(*engine, {.name = "wh-learner"}, IdleStrategy::kPark))) {
-    throw RunError("a thread could not be started");
-  }
+  start_learner(learner, *engine);
   Reader reader = engine->reader().value();
   const std::vector<double> x(config.model.features, 0.1);
   runs.add(name, [&] {
@@ -195,15 +187,13 @@ void start_up(Runs& runs, const std::string& name, const EngineConfig& config, M
     double draws = 0;
     do {
       sleep_for(1e-4);
-      const Status status = reader.predict(request, summary, provenance);
-      if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+      require(reader.predict(request, summary, provenance), "predicting");
       const double now = wall_seconds() - last_row;
       if (first_answer == 0 && provenance.sequence >= rows.size()) first_answer = now;
       draws = now;
     } while (first_answer == 0 || provenance.reason == StatusReason::kFewDraws);
     return Figures{{"seconds_to_first_answer", first_answer}, {"seconds_to_draws", draws}};
   });
-  learner.stop();
 }
 
 void starts(Runs& runs, const BenchOptions& options) {

@@ -112,10 +112,10 @@ void ping_pong(StreamKind kind, double budget, StreamLimits& limits) {
     Histogram latency;
     const double end = wall_seconds() + budget / kStretches;
     while (alive && wall_seconds() < end) {
-      const double start = wall_seconds();
-      alive = ::send(pair.near(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0 &&
-              receive_all(pair.near(), bytes.data(), bytes.size());
-      latency.record(static_cast<std::int64_t>(1e9 * (wall_seconds() - start)));
+      record(latency, [&] {
+        alive = ::send(pair.near(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0 &&
+                receive_all(pair.near(), bytes.data(), bytes.size());
+      });
     }
     const auto lower = [&](double& least, double q) {
       const double us = static_cast<double>(latency.quantile(q)) / 1e3;

@@ -108,9 +108,7 @@ void learn_in_turns(Runs& runs, const Shape& shape, const std::string& name, Fed
 // Observes beside a learner thread as fast as the window takes rows, by the wall clock.
 void learn_beside(Runs& runs, const Shape& shape, const std::string& name, Fed& fed, double limit) {
   LearnerThread learner;
-  if (!ok(learner.start(fed.engine(), {.name = "wh-learner"}, IdleStrategy::kPark))) {
-    throw RunError("a thread could not be started");
-  }
+  start_learner(learner, fed.engine());
   const auto feed = [&](const auto& enough) {
     while (!enough()) {
       if (fed.observe(kFrame) == 0) sleep_for(1e-4);
@@ -132,7 +130,6 @@ void learn_beside(Runs& runs, const Shape& shape, const std::string& name, Fed& 
                    {"chains", kChains},
                    {"of_sgd", rows / took / limit}};
   });
-  learner.stop();
 }
 
 // Each question has other columns.
@@ -153,17 +150,13 @@ void predictions(Runs& runs, const Shape& shape, const SparseRows& rows, Fed& fe
   const auto ask = [&] {
     request.indices = {rows.indices(next), count * shape.nonzeros};
     next = next + 2 * count > rows.size() ? 0 : next + count;
-    const Status status = reader.predict(request, summaries, provenance);
-    if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+    require(reader.predict(request, summaries, provenance), "predicting");
   };
-  RealClock clock;
   Histogram latency;
   runs.add(fmt::format("predict {} rows={}", name_of(shape), count), [&] {
     const double seconds = fastest(runs.budget() / 4, ask);
     for (const double end = thread_seconds() + runs.budget() / 4; thread_seconds() < end;) {
-      const std::int64_t start = clock.now_ns();
-      ask();
-      latency.record(clock.now_ns() - start);
+      record(latency, ask);
     }
     const double a_row = seconds / static_cast<double>(count);
     return Figures{{"us", 1e6 * seconds},
@@ -241,8 +234,7 @@ void start(Runs& runs, const BenchOptions& options) {
     request.features = {&one, 1};
     PredictiveSummary summary;
     Provenance provenance;
-    const Status status = reader.predict(request, {&summary, 1}, provenance);
-    if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+    require(reader.predict(request, {&summary, 1}, provenance), "predicting");
     return Figures{{"seconds_to_first_answer", wall_seconds() - begin}};
   });
 }

@@ -23,7 +23,7 @@ void rounds(Runs& runs, std::uint32_t dimension, const char* model, bool streame
                               .draws_per_observation = streamed ? kDrawsPerObservation : 0};
   LearningEngine learning(config);
   const double gemv = gemv_seconds(kStepMinibatch, dimension, runs.budget());
-  const std::uint64_t rows = streamed ? kRowsARound : 0;
+  const std::uint32_t rows = streamed ? kRowsARound : 0;
   for (int i = 0; i < (streamed ? 1 : 3); ++i) {
     (void)run_rounds(learning, rows, runs.budget() / (streamed ? 1 : 4));
   }
@@ -164,16 +164,11 @@ double predict(Runs& runs, LearningEngine& learning, const char* model, std::siz
     (void)reader.predict(request, summaries, provenance);
   };
   double seconds = 0;
-  RealClock clock;
   Histogram latency;
   runs.add(fmt::format("predict {} D={} rows={}", model, dimension, rows), [&] {
     seconds = fastest(runs.budget(), ask);
     for (const double end = thread_seconds() + runs.budget(); thread_seconds() < end;) {
-      for (int i = 0; i < 64; ++i) {
-        const std::int64_t start = clock.now_ns();
-        ask();
-        latency.record(clock.now_ns() - start);
-      }
+      for (int i = 0; i < 64; ++i) record(latency, ask);
     }
     const double a_row = seconds / static_cast<double>(rows);
     const double numbers = dimension * (provenance.draws + 0.5 * (dimension + 1));

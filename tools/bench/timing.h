@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "windhover/platform/clock.h"
+#include "windhover/platform/histogram.h"
 #include "windhover/tools/bench/suite.h"
 #include "windhover/tools/processor.h"
 
@@ -62,6 +64,15 @@ double average(double budget, F&& f) {
     took = thread_seconds() - start;
   } while (took < budget);
   return took / static_cast<double>(calls);
+}
+
+// Records the nanoseconds of one call of `f`, by the clock on the wall.
+template <class F>
+void record(Histogram& latency, F&& f) {
+  RealClock clock;
+  const std::int64_t start = clock.now_ns();
+  f();
+  latency.record(clock.now_ns() - start);
 }
 
 // Seconds of all processors together since the machine started: busy, and stolen, when the machine

@@ -126,8 +126,7 @@ void EvaluatedStream::ask(std::size_t first, std::size_t end) {
     request.features = std::span(data_.features).subspan(begin, count);
     request.indices = std::span(data_.indices).subspan(begin, count);
     request.row_ends = {&count, 1};
-    const Status status = reader_->predict(request, {&summary, 1}, provenance);
-    if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+    require(reader_->predict(request, {&summary, 1}, provenance), "predicting");
     said_.push_back(summary.mean);
   }
 }

@@ -66,8 +66,7 @@ class RowScorer {
     request.outcomes = {&y, 1};
     if (whole_) request.thresholds = thresholds;
     Provenance provenance;
-    const Status status = reader_.predict(request, {&summary_, 1}, provenance);
-    if (!ok(status)) throw RunError(fmt::format("predicting: {}", to_string(status)));
+    require(reader_.predict(request, {&summary_, 1}, provenance), "predicting");
     return summary_.log_score > kWorst ? summary_.log_score : kWorst;  // also for NaN
   }
 
