@@ -123,19 +123,20 @@ namespace {
 constexpr std::size_t kBlock = 4096;
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-// Makes all blocks different: some disks and hosts write zeros faster, or not at all.
-void fill(std::vector<std::byte>& bytes) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::byte>(i * 131 + i / 256);
-  }
-}
-
 [[noreturn]] void refuse() { throw RunError("the disk of the temporary folder does not take it"); }
+
+std::size_t whole_blocks(std::size_t bytes) { return (bytes + kBlock - 1) / kBlock * kBlock; }
 
 }  // namespace
 
+std::vector<std::byte> unlike_blocks(std::size_t size) {
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 131 + i / 256);
+  return bytes;
+}
+
 BareFile::BareFile(std::uint64_t bytes, std::size_t largest)
-    : data_((largest + kBlock - 1) / kBlock * kBlock),
+    : data_(unlike_blocks(whole_blocks(largest))),
       bytes_(bytes),
       file_(::open(folder_.in("file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
   const std::vector<std::byte> zeros(kPiece);
@@ -149,13 +150,12 @@ BareFile::BareFile(std::uint64_t bytes, std::size_t largest)
     if (file_ >= 0) ::close(file_);
     refuse();
   }
-  fill(data_);
 }
 
 BareFile::~BareFile() { ::close(file_); }
 
 bool BareFile::commit(std::size_t bytes) noexcept {
-  const std::size_t size = std::min((bytes + kBlock - 1) / kBlock * kBlock, data_.size());
+  const std::size_t size = std::min(whole_blocks(bytes), data_.size());
   if (at_ + size > bytes_) at_ = 0;
   const ssize_t put = ::pwrite(file_, data_.data(), size, static_cast<off_t>(at_));
   at_ += size;
@@ -164,8 +164,7 @@ bool BareFile::commit(std::size_t bytes) noexcept {
 
 double new_file_seconds(std::uint64_t bytes) {
   const TemporaryFolder folder;
-  std::vector<std::byte> piece(kPiece);
-  fill(piece);
+  const std::vector<std::byte> piece = unlike_blocks(kPiece);
   const std::string path = folder.in("new");
   const double begin = wall_seconds();
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

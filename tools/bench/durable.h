@@ -72,6 +72,10 @@ void run_durable_questions(const BenchOptions& options, Json& runs);
 void run_durable_checkpoints(const BenchOptions& options, Json& runs);
 void run_durable_starts(const BenchOptions& options, Json& runs);
 
+// Bytes for the disk, all blocks of them different: some disks and hosts write zeros faster, or not
+// at all.
+std::vector<std::byte> unlike_blocks(std::size_t size);
+
 // Writes one after the other into a file that was filled with zeros before, from its start again
 // after its end: the least that a commit of the log can cost. No heap call after construction.
 // RunError where the disk does not take it.

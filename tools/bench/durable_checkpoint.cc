@@ -1,11 +1,11 @@
 // What a checkpoint takes beside a new file of as many bytes, how long it holds up the learner and
 // the observe thread, and how soon a server that starts from one answers.
 #include "windhover/io/durable/producer_capture.h"
-#include "windhover/platform/arena.h"
 #include "windhover/tools/bench/durable.h"
 #include "windhover/tools/bench/harness.h"
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/micro_stream.h"
+#include "windhover/tools/placed.h"
 
 namespace windhover {
 
@@ -48,11 +48,7 @@ void checkpoint_on_disk(const BenchOptions& o, Json& runs) {
 // because its rows are not copied.
 void capture(std::uint32_t dimension, Json& runs) {
   constexpr int kTimes = 20;
-  EngineConfig config = MicroStream::config("linear", dimension);
-  config.sampler.chains = 0;
-  config.sampler.minibatch_size = 0;
-  config.checkpoints = true;
-  MicroStream stream(config);
+  MicroStream stream(MicroStream::kept_config(dimension));
   Engine& engine = stream.engine();
   double longest = 0;
   double sum = 0;
@@ -75,22 +71,20 @@ void capture(std::uint32_t dimension, Json& runs) {
 // The same for the observe thread, with as many known producers as there can be by default.
 void capture_producers(Json& runs) {
   constexpr std::size_t kProducers = ServerConfig{}.max_producers;
-  MappedBlock block(kProducers * 256);
-  Arena arena(block.bytes());
-  ProducerTable table(arena, kProducers);
-  table.reset();
-  ProducerCapture copy(arena, ProducerTable::most_shown(kProducers, 0));
+  Placed<ProducerTable> table(kProducers);
+  table->reset();
+  Placed<ProducerCapture> copy(ProducerTable::most_shown(kProducers, 0));
   ProducerClaims claims;
   for (std::uint64_t producer = 1; producer <= kProducers; ++producer) {
-    table.judged(table.at(producer), producer, claims, 0).entry.next = 1;
-    table.release(claims);
+    table->judged(table->at(producer), producer, claims, 0).entry.next = 1;
+    table->release(claims);
   }
   Runs run;
   run.add("observe thread's copy of all producers", [&] {
     const double took = average(0.05, [&] {
-      copy.request();
-      copy.take(table, 0, 0);
-      copy.release();
+      copy->request();
+      copy->take(*table, 0, 0);
+      copy->release();
     });
     return Figures{{"mean_ms", 1e3 * took}};
   });

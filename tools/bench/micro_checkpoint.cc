@@ -46,13 +46,8 @@ class BytesSource final : public Source {
   std::span<const std::byte> left_;
 };
 
-// An engine with the defaults for chains and minibatches, and a short window.
 EngineConfig config_of(const benchmark::State& state) {
-  EngineConfig config = MicroStream::config("linear", static_cast<std::uint32_t>(state.range(0)));
-  config.sampler.chains = 0;
-  config.sampler.minibatch_size = 0;
-  config.checkpoints = true;
-  return config;
+  return MicroStream::kept_config(argument(state, 0));
 }
 
 void succeed(Status status) {

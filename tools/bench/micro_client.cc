@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
@@ -20,6 +19,7 @@
 #include "windhover/tools/bench/loopback.h"
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/data/schema.h"
+#include "windhover/tools/temporary_folder.h"
 
 namespace windhover {
 namespace {
@@ -138,12 +138,10 @@ class FlightLines {
  public:
   static constexpr std::size_t kLines = 50'000;
 
-  FlightLines()
-      : path_(std::filesystem::temp_directory_path() /
-              ("windhover_benchmarks." + std::to_string(::getpid()) + ".csv")) {
+  FlightLines() {
     std::mt19937 generator(1);
     const auto below = [&](unsigned bound) { return static_cast<unsigned>(generator()) % bound; };
-    std::ofstream file(path_);
+    std::ofstream file(path());
     file << "date,delay,distance,origin,destination\n";
     for (std::size_t i = 0; i < kLines; ++i) {
       const unsigned month = below(12) + 1;
@@ -154,14 +152,8 @@ class FlightLines {
                           airport(below(kAirports)), airport(below(kAirports)));
     }
   }
-  ~FlightLines() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  FlightLines(const FlightLines&) = delete;
-  FlightLines& operator=(const FlightLines&) = delete;
 
-  std::string path() const { return path_.string(); }
+  std::string path() const { return folder_.in("flights.csv"); }
   static Schema schema() {
     std::string categories;
     for (unsigned i = 0; i < kAirports; ++i) categories += fmt::format("\"{}\", ", airport(i));
@@ -198,7 +190,7 @@ harmonics = 2
     return {static_cast<char>('A' + i / 26), static_cast<char>('A' + i % 26), 'X'};
   }
 
-  std::filesystem::path path_;
+  TemporaryFolder folder_;
 };
 
 // Reads the lines of a file, and encodes them as sparse rows; opening the file is not measured. An

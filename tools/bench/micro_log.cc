@@ -46,13 +46,6 @@ void time_commits(benchmark::State& state, Commit&& commit) {
   state.SetBytesProcessed(state.range(0) * state.iterations());
 }
 
-std::vector<std::byte> payload(const benchmark::State& state) {
-  std::vector<std::byte> bytes(static_cast<std::size_t>(state.range(0)));
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>(i * 131 + i / 256);
-  return bytes;
-}
-
 void log_commit(benchmark::State& state) {
   const TemporaryFolder place;
   Result<PosixFolder> folder = PosixFolder::open(place.path().c_str(), true);
@@ -68,7 +61,7 @@ void log_commit(benchmark::State& state) {
   prefault(block.bytes());
   Arena arena(block.bytes());
   LogWriter log = LogWriter::open(folder.value(), arena).value();
-  const std::vector<std::byte> bytes = payload(state);
+  const auto bytes = unlike_blocks(static_cast<std::size_t>(state.range(0)));
   time_commits(state, [&](std::uint64_t i) {
     LoggedFrame frame;
     frame.number = i;
@@ -102,7 +95,7 @@ void lmdb_commit(benchmark::State& state, unsigned flags) {
               mdb_env_open(env, place.path().c_str(), flags, 0600) == 0 &&
               mdb_txn_begin(env, nullptr, 0, &txn) == 0 &&
               mdb_dbi_open(txn, nullptr, MDB_INTEGERKEY, &db) == 0 && mdb_txn_commit(txn) == 0;
-  std::vector<std::byte> bytes = payload(state);
+  auto bytes = unlike_blocks(static_cast<std::size_t>(state.range(0)));
   const std::uint64_t kept = kLog.bytes / std::max<std::uint64_t>(bytes.size(), kLogBlock);
   time_commits(state, [&](std::uint64_t i) {
     if (!made || mdb_txn_begin(env, nullptr, 0, &txn) != 0) return false;

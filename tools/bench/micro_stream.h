@@ -24,24 +24,34 @@ namespace windhover {
 class MicroRows {
  public:
   MicroRows(const ModelConfig& model, std::uint32_t rows, double effect = 0.3)
-      : features_(model.features), nonzeros_(model.max_nonzeros), rows_(rows) {
-    std::mt19937_64 generator(1);
-    std::normal_distribution<double> normal;
-    const Response response = find_model(model.name)->response;
-    const double theta = effect / std::sqrt(static_cast<double>(a_row()));
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      double eta = 0;
-      for (std::uint32_t k = 0; k < a_row(); ++k) {
-        values_.push_back(nonzeros_ > 0 ? 1.0 : normal(generator));
-        if (nonzeros_ > 0) {
-          indices_.push_back(k * part() + static_cast<std::uint32_t>(generator() % part()));
-        }
-        eta += theta * values_.back();
-      }
-      targets_.push_back(target(response, eta, normal(generator), model.classes));
-    }
+      : features_(model.features),
+        nonzeros_(model.max_nonzeros),
+        rows_(rows),
+        response_(find_model(model.name)->response),
+        classes_(model.classes),
+        theta_(effect / std::sqrt(static_cast<double>(a_row()))) {
     if (model.has_trials()) trials_.assign(rows, kTrials);
     for (std::uint32_t i = 1; i <= rows; ++i) row_ends_.push_back(i * a_row());
+    renew();
+  }
+
+  // Draws as many other rows in place of these; feed() goes on with the first of them.
+  void renew() {
+    values_.clear();
+    targets_.clear();
+    indices_.clear();
+    next_ = 0;
+    for (std::uint32_t i = 0; i < rows_; ++i) {
+      double eta = 0;
+      for (std::uint32_t k = 0; k < a_row(); ++k) {
+        values_.push_back(nonzeros_ > 0 ? 1.0 : normal_(generator_));
+        if (nonzeros_ > 0) {
+          indices_.push_back(k * part() + static_cast<std::uint32_t>(generator_() % part()));
+        }
+        eta += theta_ * values_.back();
+      }
+      targets_.push_back(target(response_, eta, normal_(generator_), classes_));
+    }
   }
 
   // Feeds the engine the next rows: up to `count`, and only up to the last row; the next call
@@ -105,6 +115,11 @@ class MicroRows {
   std::uint32_t features_;
   std::uint32_t nonzeros_;
   std::uint32_t rows_;
+  Response response_;
+  std::uint32_t classes_;
+  double theta_;
+  std::mt19937_64 generator_{1};
+  std::normal_distribution<double> normal_;
   std::vector<double> values_;
   std::vector<double> targets_;
   std::vector<double> trials_;  // for a binomial model
@@ -124,10 +139,7 @@ class MicroStream {
       : engine_(config, clock), rows_(config.model, 2 * kWindow) {
     constexpr std::uint32_t kAtATime = 64;
     if (!learns) return;
-    while (engine_->head() < kWindow) {
-      rows_.feed(*engine_, kAtATime);
-      engine_->poll(1);
-    }
+    while (engine_->head() < kWindow) round(kAtATime);
     while (engine_->learner().view().phase != Learner::Phase::kSampling) {
       if (engine_->poll(100) == 0) rows_.feed(*engine_, kAtATime);
     }
@@ -158,6 +170,14 @@ class MicroStream {
     config.draws_per_observation = 0;
     return config;
   }
+  // A linear model with checkpoints, and the defaults for chains and minibatches.
+  static EngineConfig kept_config(std::uint32_t dimension) {
+    EngineConfig kept = config("linear", dimension);
+    kept.sampler.chains = 0;
+    kept.sampler.minibatch_size = 0;
+    kept.checkpoints = true;
+    return kept;
+  }
 
  private:
   OwnedEngine engine_;
@@ -182,25 +202,13 @@ class LearningEngine {
   static constexpr std::uint64_t kRows = 4898;  // as many as the Wine data
 
   explicit LearningEngine(const LearningConfig& config)
-      : config_(configure(config)), engine_(config_, config.clock) {
-    constexpr std::uint64_t kMostKept = 4096;
-    const std::uint32_t features = config_.model.features;
-    const bool linear = config.model == "linear";
-    std::mt19937_64 generator(1);
-    std::normal_distribution<double> normal;
-    std::vector<double> row(features);
-    for (std::uint64_t i = 0; i < config.rows; ++i) {
-      double predictor = 0;
-      for (double& x : row) {
-        x = normal(generator);
-        predictor += 0.3 * x;
-      }
-      const double noise = normal(generator);
-      const double target = linear ? predictor + noise : (predictor + noise > 0 ? 1 : 0);
-      (void)engine_->observe(row, target);
-      if (config.draws_per_observation == 0 || i >= kMostKept) continue;
-      kept_.insert(kept_.end(), row.begin(), row.end());
-      kept_targets_.push_back(target);
+      : config_(configure(config)),
+        engine_(config_, config.clock),
+        rows_(config_.model, kept_of(config), 0.3 * std::sqrt(config_.model.features)) {
+    for (MicroRows rows = rows_; engine_->head() < config.rows; rows.renew()) {
+      const std::uint64_t missing = config.rows - engine_->head();
+      rows.feed(*engine_,
+                static_cast<std::uint32_t>(std::min<std::uint64_t>(missing, rows.size())));
     }
     while (engine_->learner().view().phase != Learner::Phase::kSampling) engine_->poll(100);
     engine_->poll(0);  // publishes
@@ -214,30 +222,20 @@ class LearningEngine {
     return config_.window_size * RowLayout(config_.model).stride() * sizeof(double);
   }
 
-  // Streams the next rows, at most 4096: those of the start again and again. REQUIRES:
-  // draws_per_observation is not 0. Returns how many the window took.
-  std::uint64_t stream(std::uint64_t rows) {
-    const std::uint64_t kept = kept_targets_.size();
-    rows = std::min(rows, kept);
-    if (next_ + rows > kept) next_ = 0;
-    const std::uint64_t first = std::exchange(next_, next_ + rows);
-    const std::uint32_t features = config_.model.features;
-    return engine_
-        ->observe(dense_batch(&kept_[first * features], &kept_targets_[first], rows, features), {})
-        .accepted;
-  }
+  // Streams the next rows: those of the start again and again. REQUIRES: draws_per_observation is
+  // not 0 where there are any. Returns how many the window took.
+  std::uint64_t stream(std::uint32_t rows) { return rows_.feed(*engine_, rows); }
 
  private:
+  // Rows that are streamed again and again: a multiple of what a round takes.
+  static std::uint32_t kept_of(const LearningConfig& c) {
+    const std::uint64_t most = c.draws_per_observation > 0 ? 4000 : 100;
+    return static_cast<std::uint32_t>(std::min(c.rows, most));
+  }
   static EngineConfig configure(const LearningConfig& c) {
-    EngineConfig config;
-    config.model.name = c.model;
-    config.model.features = c.dimension - 1;
-    config.model.prior_precision = 1;
-    config.model.intercept_precision = 0.1;
-    config.model.noise_variance = c.model == "linear" ? 1.0 : 0.0;
+    EngineConfig config = MicroStream::config(c.model, c.dimension);
     config.sampler.name = c.sampler;
     config.sampler.minibatch_size = c.minibatch_size;
-    config.sampler.chains = 16;
     config.window_size = c.rows;
     config.window_slack = std::max<std::uint64_t>(c.rows, config.window_slack);
     config.learner_threads = c.threads;
@@ -247,9 +245,7 @@ class LearningEngine {
 
   EngineConfig config_;
   OwnedEngine engine_;
-  std::vector<double> kept_;
-  std::vector<double> kept_targets_;
-  std::uint64_t next_ = 0;
+  MicroRows rows_;
 };
 
 }  // namespace windhover

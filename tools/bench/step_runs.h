@@ -15,7 +15,7 @@ inline constexpr std::uint32_t kStepMinibatch = 100;
 
 inline constexpr double kMiB = 1 << 20;
 inline constexpr double kDrawsPerObservation = 4;
-inline constexpr std::uint64_t kRowsARound = kStepMinibatch / 4;  // R = S / rows
+inline constexpr std::uint32_t kRowsARound = kStepMinibatch / 4;  // R = S / rows
 
 // What an engine has done in some processor time of the calling thread.
 struct Work {
@@ -31,7 +31,7 @@ struct Work {
 // Makes rounds, each after `rows` new rows, for `seconds` of this thread's time and until two
 // passes over the window have ended, but no longer than ten times that.
 template <class Around>
-inline Work run_rounds(LearningEngine& learning, std::uint64_t rows, double seconds,
+inline Work run_rounds(LearningEngine& learning, std::uint32_t rows, double seconds,
                        Around&& round) {
   const auto now = [&] {
     return Work{.seconds = thread_seconds(),
@@ -46,7 +46,7 @@ inline Work run_rounds(LearningEngine& learning, std::uint64_t rows, double seco
   double rounds = 0;
   do {
     for (int i = 0; i < 8; ++i) {
-      if (rows > 0) (void)learning.stream(rows);
+      (void)learning.stream(rows);
       round();
     }
     rounds += 8;
@@ -59,7 +59,7 @@ inline Work run_rounds(LearningEngine& learning, std::uint64_t rows, double seco
   return done;
 }
 
-inline Work run_rounds(LearningEngine& learning, std::uint64_t rows, double seconds) {
+inline Work run_rounds(LearningEngine& learning, std::uint32_t rows, double seconds) {
   return run_rounds(learning, rows, seconds, [&] { learning.engine().poll(1); });
 }
 
