@@ -32,6 +32,8 @@ int connect_to_path(const std::string& path) {
   return socket;
 }
 
+}  // namespace
+
 int connect_to(const std::string& address) {
   constexpr std::string_view kUnix = "unix:";
   if (address.starts_with(kUnix)) return connect_to_path(address.substr(kUnix.size()));
@@ -49,8 +51,6 @@ int connect_to(const std::string& address) {
   }
   return socket;
 }
-
-}  // namespace
 
 std::string framed(const v1::Request& request) {
   std::string bytes;
@@ -79,15 +79,16 @@ bool receive_response(int socket, v1::Response& response) {
   }
 }
 
-int listen_on_loopback(sockaddr_in& address) {
-  address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  auto* generic = reinterpret_cast<sockaddr*>(&address);
-  socklen_t size = sizeof(address);
+int listen_on_loopback(std::string& address) {
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  auto* generic = reinterpret_cast<sockaddr*>(&at);
+  socklen_t size = sizeof(at);
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (::bind(listener, generic, size) == 0 && ::listen(listener, 1) == 0 &&
       ::getsockname(listener, generic, &size) == 0) {
+    address = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
     return listener;
   }
   ::close(listener);

@@ -2,8 +2,6 @@
 #ifndef WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
 #define WINDHOVER_TOOLS_BENCH_LOOPBACK_H_
 
-#include <netinet/in.h>
-
 #include <cstddef>
 #include <string>
 
@@ -20,11 +18,15 @@ std::string hello_frame();
 // sends no answer. Blocking.
 bool receive_response(int socket, v1::Response& response);
 
-// A listening socket on a port that the system chooses, and its address. RunError.
-int listen_on_loopback(sockaddr_in& address);
+// A listening socket on a port that the system chooses, and its address, "127.0.0.1:port".
+// RunError.
+int listen_on_loopback(std::string& address);
 
-// Connects to "127.0.0.1:port" or "unix:/path", says Hello, and receives the answer. Blocking,
-// TCP_NODELAY. RunError when nobody listens or the server does not welcome it.
+// Connects to "127.0.0.1:port" or "unix:/path". Blocking, TCP_NODELAY. RunError when nobody
+// listens.
+int connect_to(const std::string& address);
+// The same; then says Hello, and receives the answer. RunError also when the server does not
+// welcome it.
 int connect_and_greet(const std::string& address);
 
 // Writes all bytes, waiting where it must; false when the peer is gone. Also for non-blocking

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstring>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -35,16 +36,14 @@ class SocketPair {
       if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) == 0) return;
       throw RunError("no Unix-domain sockets to measure the machine with");
     }
-    sockaddr_in address;
+    std::string address;
     const int listener = listen_on_loopback(address);
-    ends_[0] = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (::connect(ends_[0], reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0) {
-      ends_[1] = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    }
+    ends_[0] = connect_to(address);
+    ends_[1] = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     ::close(listener);
     if (ends_[1] < 0) throw RunError("no TCP over loopback");
     const int on = 1;
-    for (const int end : ends_) (void)::setsockopt(end, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    (void)::setsockopt(far(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   }
   ~SocketPair() {
     for (const int end : ends_) {

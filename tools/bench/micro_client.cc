@@ -1,6 +1,5 @@
 // The client's side of the wire, and rows on their way to it from a file; see micro_benchmarks.cc.
 // A client does call the heap.
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,9 +35,7 @@ class WireSink {
     welcome_.reply_cap = kSmallReplyBound;
     welcome_.max_rows = 32'768;
     welcome_.observes = true;
-    sockaddr_in at{};
-    listener_ = listen_on_loopback(at);
-    address_ = "127.0.0.1:" + std::to_string(ntohs(at.sin_port));
+    listener_ = listen_on_loopback(address_);
     thread_ = std::thread([this] { run(); });
   }
   ~WireSink() {
@@ -95,8 +92,8 @@ class WireSink {
   std::vector<std::byte> buffer_;
   std::array<std::byte, kSmallReplyBound> reply_;
   std::size_t size_ = 0;  // bytes to be sent
-  int listener_ = -1;
   std::string address_;
+  int listener_ = -1;
   std::thread thread_;
 };
 

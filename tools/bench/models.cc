@@ -1,7 +1,5 @@
 // Several models behind one server: how long the start takes, how much memory they take, and how
 // each learns and answers while rows come for all of them.
-#include <numeric>
-
 #include "windhover/io/client.h"
 #include "windhover/platform/prefault.h"
 #include "windhover/runtime/learner_pool.h"
@@ -190,22 +188,22 @@ Figures measure(ServedModels& served, const Case& c, double seconds) {
     ages.push_back(1e-9 * static_cast<double>(provenance.age_ns));
     sleep_for(0.001);
   }
+  const auto rows_after = counts(served, RuntimeCounter::kRowsAccepted);
+  const auto drawn_after = counts(served, RuntimeCounter::kExamples);
   std::vector<double> replay;
   double taken = 0;
   for (std::size_t i = 0; i < served.size(); ++i) {
-    const auto of_rows = static_cast<double>(
-        served.engine(i).counters().get(RuntimeCounter::kRowsAccepted) - rows[i]);
-    const auto of_draws =
-        static_cast<double>(served.engine(i).counters().get(RuntimeCounter::kExamples) - drawn[i]);
+    const auto of_rows = static_cast<double>(rows_after[i] - rows[i]);
+    const auto of_draws = static_cast<double>(drawn_after[i] - drawn[i]);
     taken += of_rows;
     const double chains = served.engine(i).config().sampler.chains;
     replay.push_back(of_rows > 0 ? of_draws / of_rows / chains : 0);
   }
   const double sent = static_cast<double>(sending.end());
-  const double heads = std::accumulate(
-      askers.begin(), askers.end(), 0.0, [&, i = std::size_t{0}](double sum, const auto&) mutable {
-        return sum + static_cast<double>(served.engine(i++).head());
-      });
+  double heads = 0;
+  for (std::size_t i = 0; i < served.size(); ++i) {
+    heads += static_cast<double>(served.engine(i).head());
+  }
   if (heads != sent) throw RunError("rows are unaccounted for");
   return {{"rows_per_second", taken / seconds},
           {"replay_least", *std::ranges::min_element(replay)},

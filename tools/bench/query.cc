@@ -12,9 +12,9 @@ namespace windhover {
 namespace {
 
 struct Condition {
-  std::uint32_t dimension;
-  std::uint32_t connections;
-  double share;                // of saturation; 1: as fast as the server takes them
+  std::uint32_t dimension = 100;
+  std::uint32_t connections = 1;
+  double share = 0;            // of saturation; 1: as fast as the server takes them
   bool busy = false;           // the learner never rests
   std::uint32_t nonzeros = 0;  // 0: dense rows
   double seconds = 1.5;
@@ -28,51 +28,36 @@ struct Condition {
 std::vector<Condition> conditions(const BenchOptions& o) {
   if (o.dimensions.empty() && o.connections.empty() && o.shares.empty() && o.nonzeros == 0) {
     constexpr double kLong = 5.1;
-    std::vector<Condition> out = {
-        {.dimension = 100, .connections = 1, .share = 0, .seconds = kLong},
-        {.dimension = 100, .connections = 1, .share = 0.5, .seconds = kLong},
-        {.dimension = 100, .connections = 1, .share = 1, .seconds = kLong},
-        {.dimension = 100, .connections = 1, .share = 0, .busy = true},
-        {.dimension = 10, .connections = 1, .share = 0.5}};
+    std::vector<Condition> out = {{.seconds = kLong},
+                                  {.share = 0.5, .seconds = kLong},
+                                  {.share = 1, .seconds = kLong},
+                                  {.busy = true},
+                                  {.dimension = 10, .share = 0.5}};
     if (o.real_time && last_processor() >= 0) {
-      out.push_back({.dimension = 100,
-                     .connections = 1,
-                     .share = 0.5,
-                     .seconds = kLong,
-                     .asker_beside = true});
+      out.push_back({.share = 0.5, .seconds = kLong, .asker_beside = true});
     }
-    for (Condition& c : out) c.unix_sockets = o.unix_sockets;
-    if (!o.unix_sockets) {
-      out.insert(out.begin() + 4,
-                 {.dimension = 100, .connections = 1, .share = 0, .unix_sockets = true});
-    }
-    out.insert(out.begin() + 2, {.dimension = 100,
-                                 .connections = 1,
-                                 .share = 0.5,
-                                 .seconds = 8.1,
-                                 .rate = 12'500,
-                                 .unix_sockets = o.unix_sockets});
+    if (!o.unix_sockets) out.insert(out.begin() + 4, {.unix_sockets = true});
+    out.insert(out.begin() + 2, {.share = 0.5, .seconds = 8.1, .rate = 12'500});
+    for (Condition& c : out) c.unix_sockets = c.unix_sockets || o.unix_sockets;
     return out;
   }
   const std::vector<double> shares = o.shares.empty() ? std::vector<double>{0, 0.5, 1} : o.shares;
   std::vector<Condition> out;
   for (const auto dimension : list_or(o.dimensions, {o.nonzeros > 0 ? 461U : 100U})) {
     for (const auto connections : list_or(o.connections, {1})) {
+      Condition c{.dimension = dimension,
+                  .connections = connections,
+                  .nonzeros = o.nonzeros,
+                  .unix_sockets = o.unix_sockets};
       for (const double share : shares) {
-        out.push_back({.dimension = dimension,
-                       .connections = connections,
-                       .share = share,
-                       .nonzeros = o.nonzeros,
-                       .unix_sockets = o.unix_sockets});
+        c.share = share;
+        out.push_back(c);
       }
       // Options that name shares ask for these alone.
       if (!o.shares.empty()) continue;
-      out.push_back({.dimension = dimension,
-                     .connections = connections,
-                     .share = 0,
-                     .busy = true,
-                     .nonzeros = o.nonzeros,
-                     .unix_sockets = o.unix_sockets});
+      c.share = 0;
+      c.busy = true;
+      out.push_back(c);
     }
   }
   return out;
