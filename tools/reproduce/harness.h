@@ -29,8 +29,14 @@ using Eigen::Matrix2d;
 using Eigen::MatrixXd;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using nlohmann::ordered_json;
 using Runs = std::vector<ordered_json>;
+
+// The entries of a matrix or vector in the order of its memory.
+inline std::span<double> entries_of(auto& matrix) {
+  return {matrix.data(), static_cast<std::size_t>(matrix.size())};
+}
 
 }  // namespace windhover::reproduce
 

@@ -7,8 +7,6 @@
 
 namespace windhover::reproduce {
 
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 constexpr Eigen::Index kFeatures = 9;
 constexpr Eigen::Index kParameters = kFeatures + 1;  // the intercept last
 constexpr Eigen::Index kEffective = 1000;            // rows that every posterior counts

@@ -75,8 +75,8 @@ class Served {
       variance[j] = p.sd * p.sd;
       robust[j] = p.sd_robust * p.sd_robust;
     }
-    const std::span<double> room(draws.data(), static_cast<std::size_t>(draws.size()));
-    if (!ok(reader_.draws(0, 0, static_cast<std::size_t>(draws.rows()), room, provenance))) {
+    const auto count = static_cast<std::size_t>(draws.rows());
+    if (!ok(reader_.draws(0, 0, count, entries_of(draws), provenance))) {
       throw RunError("there are no draws");
     }
     reader_.release();  // without it the next read would give the same snapshot
@@ -205,44 +205,6 @@ ordered_json weighted(RowWeightLaw law, World world, Index exposed, std::uint64_
   ordered_json result = {{"spread", variance.cwiseQuotient(model).mean()}};
   judge(result, "draws", centre - stream.truth, variance, exposed);
   return result;
-}
-
-double lag_when_following(double draws_per_observation) {
-  const double tau = 1 / (2 * draws_per_observation);
-  return 1.0 / kLagChains + tau * (1 - std::exp(-1 / tau));
-}
-
-ordered_json lag_of_followers(std::size_t draws_per_observation, std::uint64_t seed) {
-  constexpr Index kDimension = 5;
-  constexpr Index kWindows = 3;
-  constexpr Index kStep = 20;
-  constexpr double kGain = 2.0 * kStep / (kEffective + kStep);
-  MatrixXd rows(kDimension, kWindows * kEffective);
-  fill_normals(seed, {.step = 1}, {rows.data(), static_cast<std::size_t>(rows.size())});
-  MatrixXd chains(kDimension, kLagChains);
-  fill_normals(seed, {.step = 2}, {chains.data(), static_cast<std::size_t>(chains.size())});
-  chains /= std::sqrt(double{kEffective});
-  chains.colwise() += rows.leftCols(kEffective).rowwise().mean();
-  std::vector<std::uint32_t> slots(kStep);
-  VectorXd mean(kDimension);
-  const Index moves =
-      (kWindows - 1) * kEffective * static_cast<Index>(draws_per_observation) / kStep;
-  Index first = 0;
-  for (Index move = 0; move < moves; ++move) {
-    first = (move + 1) * kStep / static_cast<Index>(draws_per_observation);
-    for (Index k = 0; k < chains.cols(); ++k) {
-      fill_indices(
-          seed,
-          {static_cast<std::uint64_t>(move), static_cast<std::uint16_t>(k), Purpose::kMinibatch},
-          kEffective, slots);
-      mean.setZero();
-      for (const std::uint32_t slot : slots) mean += rows.col(first + slot) / kStep;
-      chains.col(k) += kGain * (mean - chains.col(k));
-    }
-  }
-  const VectorXd off =
-      chains.rowwise().mean() - rows.middleCols(first, kEffective).rowwise().mean();
-  return {{"chains", kEffective * off.squaredNorm() / kDimension}};
 }
 
 }  // namespace windhover::reproduce

@@ -12,12 +12,12 @@ namespace {
 
 constexpr Index kDimension = 5;
 constexpr Index kShortcutBatch = 20;  // rows of a minibatch
-constexpr Index kShortcutChains = 32;
+constexpr Index kShortcutChains = kLagChains;
 constexpr double kShortcutGain = 2.0 * kShortcutBatch / (kEffective + kShortcutBatch);
 
 MatrixXd normals(std::uint64_t seed, std::uint64_t step, Index columns) {
   MatrixXd z(kDimension, columns);
-  fill_normals(seed, {.step = step}, {z.data(), static_cast<std::size_t>(z.size())});
+  fill_normals(seed, {.step = step}, entries_of(z));
   return z;
 }
 
@@ -33,26 +33,34 @@ ordered_json judged(const MatrixXd& chains, double should) {
   return judged(centre, (chains.colwise() - centre).rowwise().squaredNorm() / n, should);
 }
 
-MatrixXd started(std::uint64_t seed, const VectorXd& centre) {
-  return (normals(seed, 1, kShortcutChains) / std::sqrt(double{kEffective})).colwise() + centre;
+// `step`: of the normals that the chains start from.
+MatrixXd started(std::uint64_t seed, const VectorXd& centre, std::uint64_t step = 1) {
+  return (normals(seed, step, kShortcutChains) / std::sqrt(double{kEffective})).colwise() + centre;
+}
+
+// One move of all chains, each by its own minibatch of N rows from `first` on, or all by that of
+// the first chain.
+void move(MatrixXd& chains, const MatrixXd& rows, Index first, std::uint64_t seed, std::uint64_t t,
+          bool shared) {
+  std::vector<std::uint32_t> slots(kShortcutBatch);
+  VectorXd mean(kDimension);
+  for (Index k = 0; k < kShortcutChains; ++k) {
+    if (k == 0 || !shared) {
+      fill_indices(seed, {t, static_cast<std::uint16_t>(k), Purpose::kMinibatch}, kEffective,
+                   slots);
+      mean.setZero();
+      for (const std::uint32_t slot : slots) mean += rows.col(first + slot) / kShortcutBatch;
+    }
+    chains.col(k) += kShortcutGain * (mean - chains.col(k));
+  }
 }
 
 // Chains on a window of N rows that all see the same minibatch, or each its own.
 ordered_json replayed(std::uint64_t seed, bool shared) {
   const MatrixXd rows = normals(seed, 2, kEffective);
   MatrixXd chains = started(seed, rows.rowwise().mean());
-  std::vector<std::uint32_t> slots(kShortcutBatch);
-  VectorXd mean(kDimension);
   for (std::uint64_t t = 0; t < 4 * kEffective / kShortcutBatch; ++t) {
-    for (Index k = 0; k < kShortcutChains; ++k) {
-      if (k == 0 || !shared) {
-        fill_indices(seed, {t, static_cast<std::uint16_t>(k), Purpose::kMinibatch}, kEffective,
-                     slots);
-        mean.setZero();
-        for (const std::uint32_t slot : slots) mean += rows.col(slot) / kShortcutBatch;
-      }
-      chains.col(k) += kShortcutGain * (mean - chains.col(k));
-    }
+    move(chains, rows, 0, seed, t, shared);
   }
   return judged(chains, 1.0 / kEffective);
 }
@@ -208,6 +216,26 @@ double covered_by_scoring(double alpha) {
 double spread_of_scoring(double alpha) { return SharedScoring(alpha).spread * kEffective; }
 
 }  // namespace
+
+double lag_when_following(double draws_per_observation) {
+  const double tau = 1 / (2 * draws_per_observation);
+  return 1.0 / kLagChains + tau * (1 - std::exp(-1 / tau));
+}
+
+ordered_json lag_of_followers(std::size_t draws_per_observation, std::uint64_t seed) {
+  constexpr Index kWindows = 3;
+  const MatrixXd rows = normals(seed, 1, kWindows * kEffective);
+  MatrixXd chains = started(seed, rows.leftCols(kEffective).rowwise().mean(), 2);
+  const auto pace = static_cast<Index>(draws_per_observation);
+  Index first = 0;
+  for (Index t = 0; t < (kWindows - 1) * kEffective * pace / kShortcutBatch; ++t) {
+    first = (t + 1) * kShortcutBatch / pace;
+    move(chains, rows, first, seed, static_cast<std::uint64_t>(t), false);
+  }
+  const VectorXd off =
+      chains.rowwise().mean() - rows.middleCols(first, kEffective).rowwise().mean();
+  return {{"chains", kEffective * off.squaredNorm() / kDimension}};
+}
 
 double coverage_of_draws(double ratio) { return std::erf(kNinety * std::sqrt(ratio / 2)); }
 

@@ -23,7 +23,7 @@ double mean_of_logistic(double predictor) { return 1 / (1 + std::exp(-predictor)
 
 RowMatrix features(Index rows, std::uint64_t seed) {
   RowMatrix x(rows, kFeatures);
-  fill_normals(seed, {.step = 1}, {x.data(), static_cast<std::size_t>(x.size())});
+  fill_normals(seed, {.step = 1}, entries_of(x));
   for (Index j = 1; j < kFeatures; ++j) {
     x.col(j) = kCorrelation * x.col(j - 1) + std::sqrt(1 - kCorrelation * kCorrelation) * x.col(j);
   }
@@ -82,7 +82,7 @@ void wander(Stream& stream, std::uint64_t seed) {
   constexpr double kGain = 2.0 / (kEffective + kMinibatch);
   const MatrixXd upper = Eigen::LLT<MatrixXd>(curvature_of_row()).matrixU();
   RowMatrix moves(rows, kParameters);
-  fill_normals(seed, {.step = 4}, {moves.data(), static_cast<std::size_t>(moves.size())});
+  fill_normals(seed, {.step = 4}, entries_of(moves));
   VectorXd move(kParameters);
   for (Index i = 0; i < rows; ++i) {
     move = kGain * moves.row(i).transpose();
@@ -128,8 +128,8 @@ Stream make_stream(World world, Index rows, std::uint64_t seed) {
     stream.truth = world == World::kOmitted ? pseudo_truth().theta : logistic_truth();
     return stream;
   }
-  fill_normals(seed, {.step = 2}, {stream.truth.data(), static_cast<std::size_t>(kParameters)});
-  fill_normals(seed, {.step = 3}, {stream.y.data(), static_cast<std::size_t>(rows)});
+  fill_normals(seed, {.step = 2}, entries_of(stream.truth));
+  fill_normals(seed, {.step = 3}, entries_of(stream.y));
   if (world == World::kHeteroscedastic) {
     stream.y.array() *= (0.25 + 0.75 * stream.x.col(2).array().square()).sqrt();
   }
