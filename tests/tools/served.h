@@ -5,14 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <memory>
 #include <string>
 
-#include "windhover/io/server.h"
-#include "windhover/platform/memory.h"
-#include "windhover/runtime/engine.h"
-#include "windhover/runtime/learner_thread.h"
 #include "windhover/tests/tools/support.h"
+#include "windhover/tools/bench/load.h"
 #include "windhover/tools/client/send.h"
 #include "windhover/tools/data/schema.h"
 
@@ -41,31 +37,13 @@ inline std::string data_file() {
   return file_with("served.csv", text);
 }
 
-// An engine, its learner and a server on a Unix-domain socket.
-class Served {
+// A server of an engine for the rows of a schema, on a Unix-domain socket.
+class Served : public ServedEngine {
  public:
   Served(const std::string& socket, const Schema& schema, const char* model)
-      : socket_(socket), block_(bytes_for(schema, model)) {
-    EngineConfig config = config_for(schema, model);
-    const std::size_t engine_bytes = Engine::footprint(config).value();
-    engine_ = Engine::create(config, block_.bytes().first(engine_bytes), clock_).value();
-    ServerConfig server_config;
-    server_config.observe.unix_path = socket_;
-    const std::size_t server_bytes = Server::footprint(server_config, config).value();
-    server_block_ = std::make_unique<MappedBlock>(server_bytes);
-    server_ = Server::create(server_config, *engine_, server_block_->bytes(), clock_).value();
-    EXPECT_TRUE(server_->open().ok());
-    EXPECT_TRUE(ok(learner_.start(*engine_, {}, IdleStrategy::kPark)));
-    EXPECT_TRUE(ok(server_->start()));
-  }
-  ~Served() {
-    server_->request_stop();
-    server_->join();
-    learner_.stop();
-  }
+      : ServedEngine(config_for(schema, model), {.observe_path = socket}) {}
 
-  std::string address() const { return "unix:" + socket_; }
-  Engine& engine() { return *engine_; }
+  std::string address() const { return observe_address(); }
 
  private:
   static EngineConfig config_for(const Schema& schema, const char* model) {
@@ -80,17 +58,6 @@ class Served {
     config.schema_fingerprint = schema.fingerprint();
     return config;
   }
-  static std::size_t bytes_for(const Schema& schema, const char* model) {
-    return Engine::footprint(config_for(schema, model)).value();
-  }
-
-  std::string socket_;
-  RealClock clock_;
-  MappedBlock block_;
-  std::unique_ptr<MappedBlock> server_block_;
-  Engine* engine_ = nullptr;
-  LearnerThread learner_;
-  std::unique_ptr<Server> server_;
 };
 
 inline SendOptions options_for(const Served& served, const std::string& schema) {

@@ -34,9 +34,10 @@ struct ServedOptions {
   // Locks memory, and gives the query thread a FIFO priority and a processor of its own, as far as
   // the machine permits.
   bool real_time = false;
-  bool unix_sockets = false;   // without TCP
-  DurableConfig durable = {};  // its folder outlives the engine
-  bool http = false;           // takes kHttpReaders of the engine's readers
+  bool unix_sockets = false;      // without TCP
+  std::string observe_path = {};  // of the observe endpoint's Unix-domain socket, beside TCP
+  DurableConfig durable = {};     // its folder outlives the engine
+  bool http = false;              // takes kHttpReaders of the engine's readers
 };
 
 // The last processor that this process may use; -1 where there is only one.
@@ -101,6 +102,8 @@ class ServedEngine {
     config.max_sessions = options.max_sessions;
     config.durable = options.durable;
     if (options.http) config.http.listen.tcp_address = "127.0.0.1";
+    observe_path_ = options.observe_path;
+    config.observe.unix_path = observe_path_;
     if (options.unix_sockets) {
       sockets_.emplace();
       observe_path_ = sockets_->in("observe");
