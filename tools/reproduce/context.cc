@@ -32,10 +32,6 @@ const std::string& this_build() {
   return hash;
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 Parts::Parts(fs::path directory, ordered_json run, bool resume)
@@ -59,12 +55,12 @@ ordered_json Parts::part(const std::string& key, const std::string& settings,
       return kept.at("value");
     }
   }
-  const auto start = std::chrono::steady_clock::now();
+  const double start = wall_seconds();
   ordered_json value = compute();
   const ordered_json kept = {{"run", run_},
                              {"settings", settings},
                              {"build", this_build()},
-                             {"seconds", seconds_since(start)},
+                             {"seconds", wall_seconds() - start},
                              {"value", std::move(value)}};
   const std::string text = kept.dump();
   write_file(path, text);
@@ -78,7 +74,7 @@ ordered_json Parts::part(const std::string& key, const std::string& settings,
   return ordered_json::parse(text).at("value");
 }
 
-double Parts::seconds() const { return earlier_seconds_ + seconds_since(start_); }
+double Parts::seconds() const { return earlier_seconds_ + wall_seconds() - start_; }
 
 std::size_t Parts::builds() const {
   const std::lock_guard lock(mutex_);

@@ -2,7 +2,6 @@
 #ifndef WINDHOVER_TOOLS_REPRODUCE_CONTEXT_H_
 #define WINDHOVER_TOOLS_REPRODUCE_CONTEXT_H_
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -13,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "windhover/tools/processor.h"
 
 namespace windhover::reproduce {
 
@@ -44,7 +45,7 @@ class Parts {
   nlohmann::ordered_json run_;
   bool resume_;
   double earlier_seconds_ = 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double start_ = wall_seconds();
   mutable std::mutex mutex_;
   std::set<std::string> builds_;
 };

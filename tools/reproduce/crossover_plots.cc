@@ -6,8 +6,6 @@ namespace windhover::reproduce {
 
 namespace {
 
-double number(const ordered_json& value) { return number_from(value); }
-
 Bias bias_of(const ordered_json& run, const ordered_json& truth) {
   return bias(numbers_from(run["mean"]), numbers_from(run["sd"]), truth);
 }
@@ -16,7 +14,7 @@ Bias bias_of(const ordered_json& run, const ordered_json& truth) {
 
 Estimate mean_off(const ordered_json& run, const ordered_json& truth) {
   return {bias_of(run, truth).mean,
-          std::sqrt(1 / number(run["least"]) + 1 / number(truth["least"]))};
+          std::sqrt(1 / number_from(run["least"]) + 1 / number_from(truth["least"]))};
 }
 
 Estimate mean_off_wide(const ordered_json& run, const ordered_json& truth) {
@@ -26,20 +24,21 @@ Estimate mean_off_wide(const ordered_json& run, const ordered_json& truth) {
 
 Estimate sd_ratio(const ordered_json& run, const ordered_json& truth) {
   const double ratio = bias_of(run, truth).ratio;
-  return {ratio, ratio * std::hypot(number(run["spread_error"]), number(truth["spread_error"]))};
+  return {ratio,
+          ratio * std::hypot(number_from(run["spread_error"]), number_from(truth["spread_error"]))};
 }
 
 Estimate rate(const ordered_json& run) {
-  const double value = number(run["least"]) / number(run["seconds"]);
-  return {value, value * number(run["least_error"])};
+  const double value = number_from(run["least"]) / number_from(run["seconds"]);
+  return {value, value * number_from(run["least_error"])};
 }
 
 Estimate time_to_draws(const ordered_json& run) {
   const double drawing = kWanted / rate(run).value;
-  return {number(run["cold"]) + drawing, drawing * number(run["least_error"])};
+  return {number_from(run["cold"]) + drawing, drawing * number_from(run["least_error"])};
 }
 
-double served_seconds(const ordered_json& all) { return number(all["served"]["seconds"]); }
+double served_seconds(const ordered_json& all) { return number_from(all["served"]["seconds"]); }
 
 Estimate ratio(const Estimate& a, const Estimate& b) {
   const double value = a.value / b.value;
@@ -47,8 +46,8 @@ Estimate ratio(const Estimate& a, const Estimate& b) {
 }
 
 Estimate a_draw(const ordered_json& run, const char* what, double unit) {
-  const double value = number(run[what]) / number(run["least"]) / unit;
-  return {value, value * number(run["least_error"])};
+  const double value = number_from(run[what]) / number_from(run["least"]) / unit;
+  return {value, value * number_from(run["least_error"])};
 }
 
 namespace {

@@ -16,11 +16,9 @@ namespace windhover::reproduce {
 
 namespace {
 
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
 constexpr std::uint32_t kBytes = 8;  // the type in the third byte of an idx file
 
-Eigen::Map<const RowMajor> matrix_of(const Dataset& data) {
+Eigen::Map<const RowMatrix> matrix_of(const Dataset& data) {
   return {data.features.data(), static_cast<Index>(data.rows()),
           static_cast<Index>(data.columns())};
 }
@@ -101,14 +99,13 @@ Dataset random_projection(const Dataset& data, std::size_t dimension, std::uint6
   const auto columns = static_cast<Index>(data.columns());
   const auto d = static_cast<Index>(dimension);
   MatrixXd projection(columns, d);
-  fill_normals(seed, {.purpose = Purpose::kTest},
-               {projection.data(), static_cast<std::size_t>(projection.size())});
+  fill_normals(seed, {.purpose = Purpose::kTest}, entries_of(projection));
   projection /= std::sqrt(static_cast<double>(columns));
   Dataset out;
   out.target_name = data.target_name;
   out.targets = data.targets;
   out.features.resize(data.rows() * dimension);
-  Eigen::Map<RowMajor>(out.features.data(), static_cast<Index>(data.rows()), d).noalias() =
+  Eigen::Map<RowMatrix>(out.features.data(), static_cast<Index>(data.rows()), d).noalias() =
       matrix_of(data) * projection;
   describe(out, dimension);
   return out;

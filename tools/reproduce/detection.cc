@@ -189,7 +189,7 @@ void add_quiet(const Context& context, Report& report) {
     table
         .add(fmt::format("{}: alarms in 100,000 rows", kMethods[m]),
              kScale * mean_of(runs, "alarms", m))
-        .held_to(m < 2 ? std::optional(at_most(1)) : std::nullopt);
+        .held_to(when(m < 2, at_most(1)));
   }
 }
 

@@ -174,8 +174,7 @@ std::string in_words(const Ends& ends) {
 
 Ends count_ends(const std::vector<ordered_json>& runs) {
   Ends ends;
-  for (const ordered_json& run : runs) {
-    const double theta = number_from(run.at("end"));
+  for (const double theta : values_of(runs, "end")) {
     if (!(std::abs(theta) < kFarAway)) {
       ends.away += 1;
     } else {
@@ -198,7 +197,7 @@ Ends add_schedule(const Context& context, Report& report, const Schedule& schedu
   };
   Table table(report, fmt::format("Santa, {}, {} moves", schedule.name, schedule.moves));
   table.add("ends in the global basin (of 100 seeds)", {ends.global, error(ends.global)})
-      .held_to(barred ? std::optional(at_least(95)) : std::nullopt);
+      .held_to(when(barred, at_least(95)));
   table.add("ends in the local basin", {ends.local, error(ends.local)});
   table.add("ends in neither, further than 6 from 0", {ends.away, error(ends.away)});
 
@@ -214,9 +213,7 @@ Ends add_schedule(const Context& context, Report& report, const Schedule& schedu
   frame(panel);
   report.add(panel);
   table.add("RMSprop at the same budget: theta", rmsprop.at("end").get<double>());
-  std::vector<double> last;
-  for (const ordered_json& run : runs) last.push_back(number_from(run.at("end")));
-  report.detail(schedule.key, last);
+  report.detail(schedule.key, values_of(runs, "end"));
   return ends;
 }
 

@@ -136,7 +136,7 @@ inline constexpr const char* kShareNote =
 template <class Chain>
 ErrorCurve follow(Chain& chain, Classifier& classifier, std::uint64_t steps, std::uint64_t looks,
                   const std::function<void(double)>& visit = {}) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = wall_seconds();
   AveragedError averaged(classifier);
   ErrorCurve curve;
   for (std::uint64_t s = 1; s <= steps; ++s) {
@@ -149,7 +149,7 @@ ErrorCurve follow(Chain& chain, Classifier& classifier, std::uint64_t steps, std
     if (visit) visit(static_cast<double>(s) / static_cast<double>(steps));
     if (!sound) break;
   }
-  curve.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  curve.seconds = wall_seconds() - start;
   return curve;
 }
 

@@ -26,9 +26,6 @@ struct Experiment {
 
 std::span<const Experiment> experiments();
 
-class Context;
-class Report;
-
 void run_complete_recipe(const Context& context, Report& report);
 void run_detection(const Context& context, Report& report);
 void run_double_well(const Context& context, Report& report);

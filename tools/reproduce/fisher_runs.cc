@@ -35,8 +35,7 @@ ordered_json run_sgld(const Problem& problem, const FisherSetting& setting, cons
   VectorXd at = problem.posterior.mode;
   if (law.covariance) {
     VectorXd z(at.size());
-    fill_normals(seed, {.purpose = Purpose::kInitialState},
-                 {z.data(), static_cast<std::size_t>(z.size())});
+    fill_normals(seed, {.purpose = Purpose::kInitialState}, entries_of(z));
     at += law.covariance->llt().matrixL() * z;
   }
   KnownChain chain(problem, setting.sampler, seed, at);
@@ -217,11 +216,9 @@ void ErrorCurves::add(const std::string& method, const std::string& mark, int co
     if (!std::isfinite(errors[p].value)) continue;
     std::vector<Series>& all = panels_[p].series;
     if (all.empty() || all.back().label != method) {
-      all.push_back({.label = method, .x = {}, .y = {}, .colour = colour});
+      all.push_back(Series::curve(method, colour));
     }
-    all.back().x.push_back(mixing);
-    all.back().y.push_back(errors[p].value);
-    all.back().error.push_back(errors[p].mcse);
+    all.back().add(mixing, errors[p]);
     all.back().names.push_back(mark);
     all.back().open = all.back().x.size() == 1;
   }

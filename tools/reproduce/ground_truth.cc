@@ -77,8 +77,7 @@ void add_comparison(Report& report, const std::string& group, const Comparison& 
   Table table(report, group);
   const auto add = [&](const char* name, const Estimate& e, const Bar& bar, double within,
                        double error) {
-    table.add(name, e).held_to(barred ? std::optional(decided_within(bar, within, error))
-                                      : std::nullopt);
+    table.add(name, e).held_to(when(barred, decided_within(bar, within, error)));
   };
   const auto margin = [](const Estimate& e) { return kErrors * e.mcse; };
   const Estimate& chance = c.kl_by_chance;

@@ -18,8 +18,7 @@ constexpr std::size_t kFeaturesThere = 10;
 
 VectorXd start_of(const Problem& problem, std::size_t start, std::uint64_t seed) {
   VectorXd theta = problem.posterior.mode;
-  const std::span<double> numbers(theta.data(), static_cast<std::size_t>(theta.size()));
-  if (start == 1) fill_normals(seed, {.purpose = Purpose::kInitialState}, numbers);
+  if (start == 1) fill_normals(seed, {.purpose = Purpose::kInitialState}, entries_of(theta));
   return theta;
 }
 
@@ -124,14 +123,7 @@ ordered_json no_u_turn(const Problem& problem, const VectorXd& start,
 }  // namespace
 
 Problem iasg_problem(std::uint64_t seed) {
-  Problem problem{.name = "simulated regression",
-                  .model = {.name = "linear",
-                            .features = kFeaturesThere,
-                            .intercept = false,
-                            .prior_precision = 1,
-                            .noise_variance = 1},
-                  .data = {},
-                  .minibatch_size = kIasgMinibatch};
+  Problem problem = regression("simulated regression", kFeaturesThere, kIasgMinibatch);
   std::vector<double> z(kIasgRows * (kFeaturesThere + 1) + kFeaturesThere);
   fill_normals(seed, {.purpose = Purpose::kTest}, z);
   const double* truth = z.data() + kIasgRows * (kFeaturesThere + 1);

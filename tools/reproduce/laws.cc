@@ -6,6 +6,7 @@
 #include <Eigen/QR>
 #include <numbers>
 #include <numeric>
+#include <unsupported/Eigen/KroneckerProduct>
 
 #include "windhover/tools/error.h"
 #include "windhover/tools/reproduce/harness.h"
@@ -114,13 +115,9 @@ MatrixXd continuous_covariance(const Law& law, const Told& at_mode) {
   const MatrixXd drift = law.preconditioner * at_mode.curvature;
   const MatrixXd q = law.preconditioner * (at_mode.noise / at_mode.minibatch_size + law.injected) *
                      law.preconditioner.transpose();
-  MatrixXd system = MatrixXd::Zero(d * d, d * d);
-  for (Index i = 0; i < d; ++i) {
-    for (Index j = 0; j < d; ++j) {
-      system.block(i * d, j * d, d, d).diagonal().array() += drift(i, j);
-      if (i == j) system.block(i * d, j * d, d, d) += drift;
-    }
-  }
+  const MatrixXd unit = MatrixXd::Identity(d, d);
+  const MatrixXd system = MatrixXd(Eigen::kroneckerProduct(drift, unit)) +
+                          MatrixXd(Eigen::kroneckerProduct(unit, drift));
   const VectorXd solution =
       system.partialPivLu().solve(Eigen::Map<const VectorXd>(q.data(), d * d));
   const MatrixXd sigma = Eigen::Map<const MatrixXd>(solution.data(), d, d);

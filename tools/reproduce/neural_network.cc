@@ -100,7 +100,7 @@ Training training_of(const Context& context, const NetworkMethod& method, double
 // The library's default sampler in an engine: eight chains, its own minibatches and estimates.
 ErrorCurve run_network_engine(const Context& context, const Dataset& rows, const Dataset& judged,
                               std::uint64_t steps) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = wall_seconds();
   EngineConfig config;
   config.model = network();
   config.seed = context.seed();
@@ -121,7 +121,7 @@ ErrorCurve run_network_engine(const Context& context, const Dataset& rows, const
     curve.error.push_back(averaged.error());
     context.progress(0.7 + 0.3 * static_cast<double>(look) / kLooks, "the engine");
   }
-  curve.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  curve.seconds = wall_seconds() - start;
   return curve;
 }
 

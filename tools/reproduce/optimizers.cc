@@ -68,8 +68,7 @@ VariationalFit bbvi(OwnedModel& model, const VectorXd& start, const BbviOptions&
   double summed = 0;
   for (std::uint64_t t = 0; t < options.steps; ++t) {
     cholesky.set(parameters.data() + d);
-    fill_normals(options.seed, {.step = t, .purpose = Purpose::kInjectedNoise},
-                 {z.data(), static_cast<std::size_t>(d)});
+    fill_normals(options.seed, {.step = t, .purpose = Purpose::kInjectedNoise}, entries_of(z));
     theta = parameters.head(d) + cholesky.times(z);
     model.draw(options.seed, {.step = t, .purpose = Purpose::kMinibatch}, slots);
     model.gradient()(theta.data(), g.data());

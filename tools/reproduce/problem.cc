@@ -77,8 +77,7 @@ MatrixXd design_matrix(const Problem& problem) {
   const auto n = static_cast<Index>(problem.data.rows());
   const auto f = static_cast<Index>(problem.data.columns());
   MatrixXd x(n, f + (problem.model.intercept ? 1 : 0));
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  x.leftCols(f) = Eigen::Map<const RowMajor>(problem.data.features.data(), n, f);
+  x.leftCols(f) = Eigen::Map<const RowMatrix>(problem.data.features.data(), n, f);
   if (problem.model.intercept) x.col(f).setOnes();
   return x;
 }
@@ -87,6 +86,17 @@ VectorXd Problem::prior_precision() const {
   VectorXd precision(model.dimension());
   find_model(model.name)->prior_precision(model, precision.data());
   return precision;
+}
+
+Problem regression(std::string name, std::uint32_t features, std::uint32_t minibatch_size) {
+  return {.name = std::move(name),
+          .model = {.name = "linear",
+                    .features = features,
+                    .intercept = false,
+                    .prior_precision = 1,
+                    .noise_variance = 1},
+          .data = {},
+          .minibatch_size = minibatch_size};
 }
 
 void find_posterior(Problem& problem) {

@@ -38,6 +38,9 @@ const char* to_string(Scaling scaling);
 // 1 as in the paper; and "wine-logistic", whose target is whether a wine's quality is 7 or more.
 Problem load_problem(const Context& context, const std::string& name, Scaling scaling);
 
+// A linear model without an intercept, prior N(0, I), noise N(0, 1); rows are still to come.
+Problem regression(std::string name, std::uint32_t features, std::uint32_t minibatch_size);
+
 // Fills in the posterior of a linear or logistic model from the other fields.
 void find_posterior(Problem& problem);
 

@@ -22,9 +22,10 @@ struct Simulated {
   std::vector<std::vector<double>> runs;  // of each point, by seed
 
   void add_to(Panel& panel, const std::string& label, int colour) const {
-    panel.add({.label = label, .x = x, .y = exact, .style = Style::kLine, .colour = colour});
-    panel.add(
-        {.label = "", .x = x, .y = y, .error = error, .style = Style::kPoints, .colour = colour});
+    panel.add(Series::line(label, colour, x, exact));
+    Series points = Series::points("", colour, x, y);
+    points.error = error;
+    panel.add(points);
   }
 };
 
@@ -41,8 +42,7 @@ void simulate_point(const Context& context, const std::string& key, const Proble
                  });
   const Estimate simulated = mean_of(runs, "excess");
   out.x.push_back(x);
-  out.runs.emplace_back();
-  for (const ordered_json& run : runs) out.runs.back().push_back(number_from(run["excess"]));
+  out.runs.push_back(values_of(runs, "excess"));
   out.exact.push_back(excess(problem, exact_covariance_of(problem, config)));
   out.y.push_back(simulated.value);
   out.error.push_back(simulated.mcse);

@@ -90,9 +90,7 @@ ordered_json run_mean(const Problem& problem, const EstimateMethod& method,
 
 // Root of a ratio of mean squares over runs of the same seeds.
 Estimate root_ratio(const std::vector<double>& a, const std::vector<double>& b) {
-  const Estimate ratio = paired_ratio(a, b);
-  const double root = std::sqrt(ratio.value);
-  return {root, 0.5 * ratio.mcse / root};
+  return root(paired_ratio(a, b));
 }
 
 // What stands in the notes.

@@ -145,11 +145,11 @@ void add_correlations(const Context& context, Report& report, Agreement& agreeme
       agreement.add(simulated, rho[within[l]]);
       if (within[l] != kWay) continue;
       // Theta is stationary: the mean square of a difference is 2 (1 - rho) variances.
-      const double way = std::sqrt(2 * (1 - simulated.value));
       table.add(fmt::format("{}: way along the long axis in {} moves, root mean square (sd), exact",
                             curve.label, kWay),
                 std::sqrt(2 * (1 - rho[kWay])));
-      table.add(fmt::format("{}: the same, simulated", curve.label), {way, simulated.mcse / way});
+      table.add(fmt::format("{}: the same, simulated", curve.label),
+                root({2 * (1 - simulated.value), 2 * simulated.mcse}));
     }
     panel.add(points);
     const Estimate time = mean_of(runs, "time");

@@ -2,8 +2,6 @@
 // Figure 2.
 #include "windhover/tools/reproduce/recipe_parts.h"
 
-#include <numbers>
-
 namespace windhover::reproduce {
 namespace {
 
@@ -62,11 +60,10 @@ Panel drawn(const MetricMethod& method, std::uint64_t seed) {
                     .x_in(-3.2, 3.2)
                     .y_in(-4, 9);
   for (const double deviations : {1.0, 2.0}) {
-    Series contour = Series::dashes(deviations == 1 ? "density, 1 and 2 sd of z" : "", 7);
-    for (int i = 0; i <= 120; ++i) {
-      const double angle = i * std::numbers::pi / 60;
-      const double z = deviations * std::cos(angle);
-      contour.add(z, deviations * std::sin(angle) + z * z - 1);
+    Series contour = ellipse(deviations == 1 ? "density, 1 and 2 sd of z" : "", Style::kDashes, 7,
+                             Vector2d::Zero(), Matrix2d::Identity(), deviations);
+    for (std::size_t i = 0; i < contour.x.size(); ++i) {
+      contour.y[i] = contour.y[i] + contour.x[i] * contour.x[i] - 1;
     }
     panel.add(contour);
   }
@@ -121,13 +118,10 @@ void add_metric(const Context& context, Report& report) {
     add_lost(report, kCurvedGroup, method.label, runs);
     const Estimate square = mean_of(runs, "square");
     const Estimate second = mean_of(runs, "second");
-    const auto bar = [&](double value, const Estimate& e) {
-      return method.barred ? std::optional(around(value, 0.1, e)) : std::nullopt;
-    };
     table.add(fmt::format("{}: mean of theta_1^2 (density: 1)", method.label), square)
-        .held_to(bar(1, square));
+        .held_to(when(method.barred, around(1, 0.1, square)));
     table.add(fmt::format("{}: mean of theta_2 (density: 0)", method.label), second)
-        .held_to(bar(0, second));
+        .held_to(when(method.barred, around(0, 0.1, second)));
     if (method.config.metric != nullptr) {
       const double exact = centre(method.config.metric == &kCurved);
       table.add(fmt::format("{}: mean of theta_2, exact", method.label), exact);

@@ -222,12 +222,11 @@ void add_mixture(const Context& context, Report& report) {
     const Estimate left = mean_of(runs, "left");
     const Jackknife& from_target = distances[method.label] = distance(runs, target);
     const Estimate off = from_target.estimate();
-    const Figure share{
-        .group = kMixtureGroup,
-        .name = fmt::format("{}: share left of 0", method.label),
-        .ours = left.value,
-        .mcse = left.mcse,
-        .bar = method.barred ? std::optional(around(cdf(0), 0.02, left)) : std::nullopt};
+    const Figure share{.group = kMixtureGroup,
+                       .name = fmt::format("{}: share left of 0", method.label),
+                       .ours = left.value,
+                       .mcse = left.mcse,
+                       .bar = when(method.barred, around(cdf(0), 0.02, left))};
     report.add(share);
     if (method.barred) ++barred, within += share.met() ? 1 : 0;
     table.add(fmt::format("{}: total variation from the mixture", method.label), off);

@@ -2,6 +2,7 @@
 
 #include <Eigen/LU>
 #include <numeric>
+#include <unsupported/Eigen/KroneckerProduct>
 
 #include "windhover/platform/random.h"
 #include "windhover/tools/error.h"
@@ -67,6 +68,11 @@ std::string sentence(const Estimate& figure, double compared_with, const Sentenc
   return sentences.neither;
 }
 
+Estimate root(const Estimate& square) {
+  const double value = std::sqrt(square.value);
+  return {value, square.mcse / 2 / value};
+}
+
 std::string shown(const Estimate& figure) {
   return fmt::format("{:.4g} ± {:.2g}", figure.value, figure.mcse);
 }
@@ -110,14 +116,7 @@ Series density(const std::string& label, int colour, const std::vector<ordered_j
 
 Problem recipe_regression(std::uint64_t seed, std::uint32_t minibatch_size) {
   constexpr std::size_t kRows = 100;
-  Problem problem{.name = "regression",
-                  .model = {.name = "linear",
-                            .features = 2,
-                            .intercept = false,
-                            .prior_precision = 1,
-                            .noise_variance = 1},
-                  .data = {},
-                  .minibatch_size = minibatch_size};
+  Problem problem = regression("regression", 2, minibatch_size);
   problem.data.names = {"x1", "x2"};
   problem.data.features.resize(2 * kRows);
   problem.data.targets.resize(kRows);
@@ -183,19 +182,6 @@ ordered_json run_excess(KnownChain& chain, const Problem& problem, std::uint64_t
   return {{"excess", sum / static_cast<double>(moves)}};
 }
 
-namespace {
-
-// The Kronecker product for column-major 2 x 2 matrices: vec(F S F^T) = kronecker(F) vec(S).
-Matrix4d kronecker(const Matrix2d& f) {
-  Matrix4d k;
-  for (int i = 0; i < 2; ++i) {
-    for (int j = 0; j < 2; ++j) k.block<2, 2>(2 * i, 2 * j) = f(i, j) * f;
-  }
-  return k;
-}
-
-}  // namespace
-
 Recursion::Recursion(const SamplerConfig& config, const Told& told, Index coordinate,
                      double lambda) {
   const Index d = told.curvature.rows();
@@ -207,7 +193,7 @@ Recursion::Recursion(const SamplerConfig& config, const Told& told, Index coordi
   const double beta = sampler->momentum();
   f_ << 1 - rate * lambda, beta, -rate * lambda, beta;
   const Matrix2d q = Matrix2d::Constant(rate * rate * injected(coordinate, coordinate));
-  squared_ = kronecker(f_);
+  squared_ = Eigen::kroneckerProduct(f_, f_);  // vec(F S F^T) = squared_ vec(S), column-major
   const Vector4d sigma =
       (Matrix4d::Identity() - squared_).partialPivLu().solve(Eigen::Map<const Vector4d>(q.data()));
   sigma_ = Eigen::Map<const Matrix2d>(sigma.data());

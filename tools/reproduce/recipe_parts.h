@@ -47,6 +47,8 @@ struct Sentences {
   std::string above, below, neither;
 };
 std::string sentence(const Estimate& figure, double compared_with, const Sentences& sentences);
+// The square root of a figure, with the error that follows.
+Estimate root(const Estimate& square);
 // E.g. "1.05 ± 0.01".
 std::string shown(const Estimate& figure);
 

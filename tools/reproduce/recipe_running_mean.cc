@@ -180,8 +180,7 @@ Error add_mean_schedule(const Context& context, Panel& panel, Agreement& agreeme
   Series points = Series::points("", schedule.colour);
   for (std::size_t m = 0; m < marks.size(); ++m) {
     const Estimate square = mean_of(runs, "squares", m);
-    const double root = std::sqrt(square.value);
-    points.add(static_cast<double>(marks[m]), {root, square.mcse / 2 / root});
+    points.add(static_cast<double>(marks[m]), root(square));
     agreement.add(square, std::pow(errors[marks[m] - 1], 2));
   }
   panel.add(line);

@@ -1,13 +1,12 @@
 #include <vector>
 
+#include "windhover/tools/reproduce/data_sets.h"
 #include "windhover/tools/reproduce/experiment.h"
 
 namespace windhover::reproduce {
 
 std::span<const Experiment> experiments() {
-  static const std::vector<std::string_view> mnist = {
-      "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-      "t10k-labels-idx1-ubyte"};
+  static const std::vector<std::string_view> mnist(kMnistFiles.begin(), kMnistFiles.end());
   static const std::vector<Experiment> list = {
       {"stationary-kl",
        "Mandt, Hoffman and Blei 2017, Table 1",
@@ -27,7 +26,7 @@ std::span<const Experiment> experiments() {
       {"fisher-scoring",
        "Ahn, Korattikara and Welling 2012, Figures 1 and 2",
        "Errors of mean and covariance against HMC on MNIST 7 v 9, over the mixing rate",
-       {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
+       {kMnistFiles[0], kMnistFiles[1]},
        run_fisher_scoring},
       {"neural-network", "Ahn, Korattikara and Welling 2012, Figure 3 right",
        "Test error of averaged predictions of a network on ten digits, over gradients", mnist,
@@ -40,8 +39,8 @@ std::span<const Experiment> experiments() {
       {"hyperparameters",
        "Mandt, Hoffman and Blei 2017, Figure 6",
        "Validation loss over the prior precision, and the precision learned online",
-       {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
-        "t10k-labels-idx1-ubyte", "covtype.data", "covtype-sample.csv"},
+       {kMnistFiles[0], kMnistFiles[1], kMnistFiles[2], kMnistFiles[3], "covtype.data",
+        "covtype-sample.csv"},
        run_hyperparameters,
        true,
        true},

@@ -1,5 +1,5 @@
 // Streams through the engine; and through the recursion that it follows for what the engine does
-// not offer: other weights of rows, chains that are not transported.
+// not offer: other weights of rows.
 #include <Eigen/Cholesky>
 
 #include "windhover/platform/random.h"

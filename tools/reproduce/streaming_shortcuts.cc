@@ -1,4 +1,5 @@
-// Shortcuts that look like a posterior of a stream and are not one.
+// Shortcuts that look like a posterior of a stream and are not one; and chains that nothing carries
+// along with a window.
 #include <numeric>
 
 #include "windhover/platform/random.h"
