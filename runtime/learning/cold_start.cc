@@ -85,7 +85,7 @@ ColdStart::Outcome ColdStart::advance(LearnerWorker& worker) noexcept {
                       worker);
   if (!pass_.end_sweep()) return Outcome::kGoesOn;
   const bool started = starting();
-  estimator_.sums().end_pass();
+  estimator_.end_pass();
   ++run_.iterations;
   if (went_too_far() || !take_step()) return shorten_step();
   // The sums at what the targets suggest are no objective in theta to compare with.

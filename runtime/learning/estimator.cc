@@ -89,6 +89,7 @@ Status Estimator::compute(double target_variance, double longest, Interlude* int
   laplace_.compute_covariance(interlude);
   laplace_.compute_centre(hyper_.input(done(), interlude), longest, temperature_,
                           laplace_.covariance(), std::size_t{done().dimension()} + 1);
+  if (prior().learned() && done().rows() > 0) hyper_.look_ahead(interlude);
   noise_.refresh(done(), dispersion().divisor(), interlude);
   checks_.refresh(done(), interlude);
   noise_.assume(done(), laplace_.curvature(), interlude);
@@ -114,7 +115,7 @@ Estimates Estimator::estimates(double minibatch_size, bool noise_known) const no
 }
 
 void Estimator::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("estimates", 2);
+  visitor.section("estimates", 3);
   visitor.value(refresh_failed_);
   laplace_.visit_state(visitor);
   hyper_.dispersion().visit_state(visitor);

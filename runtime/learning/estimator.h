@@ -47,7 +47,13 @@ class Estimator {
   // Begins a pass with the current mode as its anchor.
   void begin_pass() noexcept {
     sums_.pass().begin(laplace_.mode(), dispersion().value());
+    hyper_.prior().begin_sums();
     noise_.measured().begin_pass();
+  }
+  // The sums of the pass are done() from here on.
+  void end_pass() noexcept {
+    sums_.end_pass();
+    hyper_.prior().end_sums();
   }
 
   // Recomputes everything from done(), noise() and n observations. `target_variance`, of the rows

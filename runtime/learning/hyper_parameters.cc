@@ -71,6 +71,12 @@ Status HyperParameters::update(const AnchorSums& rows, double target_variance, d
   return Status::kOk;
 }
 
+void HyperParameters::look_ahead(Interlude* interlude) noexcept {
+  prior_.look_ahead(laplace_.mode(), laplace_.mean(), laplace_.covariance());
+  const auto d = static_cast<double>(prior_.groups().size());
+  advance(interlude, 2 * kSweptNumber * d * d);
+}
+
 // None where the Newton step cannot be trusted: theta is then far from where the rows' mixed
 // derivatives were taken.
 ShapeCoupling HyperParameters::coupling(const AnchorSums& rows) noexcept {

@@ -11,8 +11,8 @@
 namespace windhover {
 
 // Invariant: after an update() that succeeded, A of the Gaussian is that of the dispersion and the
-// prior held here. One thread. Memory 1.5 D doubles and 5 for each group of the prior, and D where
-// shape_crosses().
+// prior held here. One thread. Memory 2.5 D doubles and 12 for each group of the prior, D more
+// where shape_crosses().
 class HyperParameters {
  public:
   // The Gaussian outlives it.
@@ -31,10 +31,12 @@ class HyperParameters {
     return {rows, dispersion_.divisor(), prior_.values(), interlude};
   }
   // Updates both by the rows, and A with them. REQUIRES: LaplaceApproximation::compute_curvature()
-  // came before. The arguments are those of Estimator::refresh(). O(D^3) an iteration, 8 at most:
-  // PriorPrecision::moved() says whether the prior has further to go.
+  // came before. The arguments are those of Estimator::refresh(). O(D^3) an iteration, 8 at most.
   Status update(const AnchorSums& rows, double target_variance, double longest,
                 Interlude* interlude) noexcept;
+  // Works out whether the prior has further to go: PriorPrecision::way_left(). REQUIRES: P, mode
+  // and mean are of the newest update(). O(D^2).
+  void look_ahead(Interlude* interlude) noexcept;
 
  private:
   ShapeCoupling coupling(const AnchorSums& rows) noexcept;

@@ -37,8 +37,20 @@ std::uint64_t Schedule::rows_to_join(bool resting) const noexcept {
 
 // A learned prior precision goes on to its fixed point whether rows come or not: the last steps of
 // a group that rows hardly determine are many and short.
-bool Schedule::pass_due() const noexcept {
+bool Schedule::prior_goes_on() const noexcept {
   constexpr std::uint64_t kMostForPrior = 64;
+  const PriorPrecision& prior = estimator_.prior();
+  const bool quadratic = estimator_.laplace().loss().quadratic;
+  return (!prior.converged() || (!quadratic && prior.sums_are_of_others())) &&
+         quiet_refreshes_ < kMostForPrior;
+}
+
+bool Schedule::prior_goes_on_without_pass() const noexcept {
+  return estimator_.laplace().loss().quadratic && sums_.exact() && sums_.filled() &&
+         prior_goes_on();
+}
+
+bool Schedule::pass_due() const noexcept {
   using Phase = Learner::Phase;
   const bool law_moved = run_.law_moved();
   if (config_.draws_per_observation == 0 || sums_.unusable()) return true;
@@ -46,7 +58,7 @@ bool Schedule::pass_due() const noexcept {
     return true;
   if (ensemble_.mover().damping().active()) return true;
   if (!sums_.exact() || law_moved || estimator_.far_from_mode()) return true;
-  if (!estimator_.prior().converged() && sums_.quiet_passes() < kMostForPrior) return true;
+  if (!estimator_.laplace().loss().quadratic && prior_goes_on()) return true;
   const double fresh = static_cast<double>(cursor_.head() - sums_.pass().end());
   return fresh >= std::max(1.0, 0.01 * cursor_.worth());
 }
@@ -87,7 +99,7 @@ bool Schedule::refresh_due(bool resting) const noexcept {
   constexpr double kFewestMoves = 8;
   if (!sums_.exact() || !sums_.filled()) return false;
   if (sums_.worth() >= 1.02 * refreshed_n_) return true;
-  if (!rows_joined()) return false;
+  if (!refresh_is_worth_it()) return false;
   if (resting) return true;
   if (!run_.sampling() || !estimator_.laplace().loss().is_summary()) return false;
   const double d = config_.model.dimension();
@@ -96,7 +108,8 @@ bool Schedule::refresh_due(bool resting) const noexcept {
   const double moved = (2 * row * ensemble_.mover().minibatch_size() + d * d) *
                        static_cast<double>(ensemble_.chains().size());
   const double tail = sums_.tail_rows() - refreshed_tail_rows_;
-  return tail >= WindowSums::kFewRows * cursor_.worth() && ensemble_.moves() >= kFewestMoves &&
+  const bool news = tail >= WindowSums::kFewRows * cursor_.worth() || prior_goes_on_without_pass();
+  return news && ensemble_.moves() >= kFewestMoves &&
          ensemble_.moves() * moved >= kLeastWork * (4 * d + config_.retained_draws) * d * d;
 }
 

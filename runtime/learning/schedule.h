@@ -42,9 +42,14 @@ class Schedule {
 
   // Whether the sums are to become estimates before the pass ends.
   bool refresh_due(bool resting) const noexcept;
-  // Whether rows have joined the sums since the newest refresh.
-  bool rows_joined() const noexcept { return sums_.tail_rows() != refreshed_tail_rows_; }
+  // Whether another refresh would find something else than the newest: rows have joined the sums
+  // since, or a learned prior precision goes on.
+  bool refresh_is_worth_it() const noexcept {
+    return rows_joined() || prior_goes_on_without_pass();
+  }
   void begin_refresh() noexcept {
+    quiet_refreshes_ = sums_.joined() == refreshed_end_ ? quiet_refreshes_ + 1 : 0;
+    refreshed_end_ = sums_.joined();
     refreshed_n_ = sums_.worth();
     refreshed_tail_rows_ = sums_.tail_rows();
   }
@@ -55,11 +60,16 @@ class Schedule {
   void end_cold_start() noexcept { refreshed_n_ = estimator_.laplace().n(); }
 
   void visit_state(StateVisitor& visitor) noexcept {
-    visitor.section("schedule");
-    visitor.values(refreshed_n_, refreshed_tail_rows_, outpaced_);
+    visitor.section("schedule", 2);
+    visitor.values(refreshed_n_, refreshed_tail_rows_, refreshed_end_, quiet_refreshes_, outpaced_);
   }
 
  private:
+  bool rows_joined() const noexcept { return sums_.tail_rows() != refreshed_tail_rows_; }
+  bool prior_goes_on() const noexcept;
+  // For sums that are the same at any theta.
+  bool prior_goes_on_without_pass() const noexcept;
+
   const EngineConfig& config_;
   const WindowCursor& cursor_;
   const WindowSums& sums_;
@@ -68,7 +78,9 @@ class Schedule {
   const SamplingRun& run_;
   double refreshed_n_ = 0;
   double refreshed_tail_rows_ = 0;
-  bool outpaced_ = false;  // since the last pass, by rows that came while chains moved
+  std::uint64_t refreshed_end_ = 0;    // of the rows in the sums
+  std::uint64_t quiet_refreshes_ = 0;  // since the sums were of other rows
+  bool outpaced_ = false;              // since the last pass, by rows that came while chains moved
 };
 
 }  // namespace windhover

@@ -136,7 +136,7 @@ bool SinglePassLearner::seed_chains() noexcept {
   mover_.seed(rows, round_, worker());
   seeded_ = last;
   if (last == cursor_.head()) {
-    if (model_->quadratic()) estimator_.sums().end_pass();
+    if (model_->quadratic()) estimator_.end_pass();
     refresh();
     mover_.seed_noise(round_);
     phase_ = Phase::kSampling;

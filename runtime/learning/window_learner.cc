@@ -79,7 +79,7 @@ bool WindowLearner::do_round() noexcept {
   // A pass that gains on the stream ends with the newest row, not with the newest when it began.
   if (sweeping && cursor_.fresh() <= schedule_.rows_of_a_tenth_move()) sums_.pass().extend();
   const bool joined = sums_.join(schedule_.rows_to_join(resting), leader());
-  if (resting && !sweeping && !joined && !schedule_.rows_joined()) return false;
+  if (resting && !sweeping && !joined && !schedule_.refresh_is_worth_it()) return false;
   if (sweeping) begin_sweep(resting, interval);
   ensemble_.mover().rows().set_joining(sums_.exact());
   share_out(!resting, sweeping);

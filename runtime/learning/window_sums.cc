@@ -99,7 +99,7 @@ void WindowSums::begin_pass(std::uint64_t head) noexcept {
 
 PassResult WindowSums::complete_pass(bool moving) noexcept {
   const std::uint64_t rows = cursor_.rows();
-  estimator_.sums().end_pass();
+  estimator_.end_pass();
   PassResult result{};
   const AgeWeights& ages = cursor_.ages();
   result.replaced = ages.sums(previous_end_, pass_.end()).weight /

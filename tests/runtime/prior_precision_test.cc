@@ -332,6 +332,82 @@ TEST(PriorPrecision, ComesBackFromItsBoundBeforeTheLearnerRests) {
   }
 }
 
+// Twenty coefficients that rows say next to nothing about, and a stream that trickles.
+struct Trickle {
+  double passes_a_row = 0;
+  double farthest = 0;  // from the fixed point, in posterior sd
+};
+
+Trickle trickle(const char* model, double signal, Index rows) {
+  constexpr Index kWindow = 300;
+  const bool linear = std::string(model) == "linear";
+  const Index n = kWindow + rows;
+  Data data = linear ? linear_data(n, 20, 1.0, 1) : logistic_data(n, 20, 0.0, 1);
+  data.truth = signal * coefficients(21, 1);
+  const VectorXd eta = data.design() * data.truth;
+  const VectorXd u = linear ? normals(51, n) : uniforms(51, n);
+  for (Index i = 0; i < n; ++i) {
+    data.y[i] = linear ? eta[i] + u[i] : (u[i] < 1 / (1 + std::exp(-eta[i])) ? 1.0 : 0.0);
+  }
+  const Groups groups(20, 0);
+  EngineConfig config = learning_config(model, 20, kWindow, groups);
+  config.draws_per_observation = 4;
+  TestEngine engine(config);
+  engine.feed(data, 0, kWindow);
+  engine.poll_until_idle();
+  const auto passes = [&] {
+    return static_cast<double>(engine->counters().get(RuntimeCounter::kPasses));
+  };
+  const double before = passes();
+  Trickle result;
+  for (Index i = kWindow; i < n; ++i) {
+    engine.feed(data, i, i + 1);
+    engine.poll_until_idle();
+    if (i % 20 != 0) continue;
+    const Index first = i + 1 - kWindow;
+    const Data held{data.x.middleRows(first, kWindow), data.y.segment(first, kWindow), data.truth};
+    const auto posterior_at = [&](const VectorXd& lambda) {
+      const VectorXd precision = spread(lambda, groups, config.model);
+      return linear ? linear_posterior_at(held, 1.0, precision)
+                    : logistic_posterior_at(held, precision);
+    };
+    // The evidence may have several optima: the one that the engine stands by.
+    VectorXd lambda = learned(engine);
+    for (int k = 0; k < 3000; ++k) {
+      const Gaussian g = posterior_at(lambda);
+      const double determined = 20 - lambda[0] * g.covariance.diagonal().head(20).sum();
+      const double next = std::min(determined / g.mean.head(20).squaredNorm(), 1e6);
+      const double step = std::abs(std::log(next / lambda[0]));
+      lambda[0] = next;
+      if (step < 1e-9) break;
+    }
+    const Gaussian exact = posterior_at(lambda);
+    const Gaussian served = engine.summary();
+    const VectorXd off = served.mean - exact.mean;
+    const VectorXd sd = (served.covariance.diagonal().array() / exact.covariance.diagonal().array())
+                            .sqrt()
+                            .matrix();
+    result.farthest = std::max({result.farthest, (sd.array() - 1).abs().maxCoeff(),
+                                std::sqrt(off.dot(exact.covariance.ldlt().solve(off)))});
+  }
+  result.passes_a_row = (passes() - before) / static_cast<double>(rows);
+  return result;
+}
+
+// Each row moves the precision by a little. The sums of a quadratic loss need no pass for it: they
+// are summed anew with each hundredth of the window as ever. Others are with nearly every row of
+// so small a window, whether a precision is learned or not.
+TEST(PriorPrecision, TakesNoPassesOfItsOwnWhereRowsTrickle) {
+  for (const double signal : {0.0, 0.1}) {
+    const Trickle linear = trickle("linear", signal, 100);
+    EXPECT_LE(linear.passes_a_row, 0.5) << signal;
+    EXPECT_LE(linear.farthest, 0.02) << signal;
+  }
+  const Trickle logistic = trickle("logistic", 0.2, 60);
+  EXPECT_LE(logistic.passes_a_row, 2) << "with a given precision it is 1";
+  EXPECT_LE(logistic.farthest, 0.02);
+}
+
 // The precisions of classes share their groups: one number a feature, whatever the class.
 TEST(PriorPrecision, SoftmaxSharesAGroupAmongItsClasses) {
   Data data = grouped_logistic_data(1500, 78);
