@@ -22,6 +22,9 @@ bool posterior_moved(const Estimator& estimator) noexcept {
           std::abs(estimator.dispersion().change(estimator.done())) > kDispersionMoved);
 }
 
+// Whether the newest refresh changed a precision by a factor of e or more.
+bool prior_jumped(const Estimator& estimator) noexcept { return estimator.prior().moved() > 1; }
+
 }  // namespace
 
 SamplingRun::SamplingRun(Arena& arena, const EngineConfig& config, const WindowCursor& cursor,
@@ -193,7 +196,7 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
       mover.sampler().relaxation() > kSlower * std::max(end.relaxation, window_moves);
   const bool other =
       refreshed && (std::abs(estimator_.dispersion().change(estimator_.done())) > kOther ||
-                    estimator_.prior().moved() > kOther);
+                    prior_jumped(estimator_));
   const bool anew = slower && mover.posterior_is_target();
   if (anew) ensemble_.start_anew();
   if (slower || other || resized || (end.damped && !mover.damping().active())) {
@@ -201,6 +204,11 @@ void SamplingRun::follow_pass(const PassEnd& end, bool refreshed, bool outrun) n
     // Draws of the replaced chains say nothing of the new ones, which move until they are compared.
     if (anew && !asked) record_.forget_ratio();
   }
+}
+
+void SamplingRun::follow_sums() noexcept {
+  if (!sampling() || !prior_jumped(estimator_)) return;
+  ask_again(DrawBudget::Cause::kOtherLaw, kForgettingTime);
 }
 
 bool SamplingRun::start() noexcept {

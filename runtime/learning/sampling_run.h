@@ -59,6 +59,9 @@ class SamplingRun {
   // PassResult.
   void follow_pass(const PassEnd& end, bool refreshed, bool outrun) noexcept;
 
+  // Call it after a refresh between passes.
+  void follow_sums() noexcept;
+
   // The posterior stands on other rows from here on (another memory was chosen). C, P and what the
   // draws are compared with are those of the rows before, until one pass has found the new P and a
   // second one has measured C with it.

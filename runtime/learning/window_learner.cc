@@ -207,6 +207,7 @@ void WindowLearner::complete_pass() noexcept {
 // Where the sums cannot be used the next pass makes new ones.
 void WindowLearner::follow_sums() noexcept {
   if (!refresh(false, run_.background_moves())) return sums_.give_up();
+  run_.follow_sums();
   start_over_if_lost();
 }
 

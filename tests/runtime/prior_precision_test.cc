@@ -408,6 +408,31 @@ TEST(PriorPrecision, TakesNoPassesOfItsOwnWhereRowsTrickle) {
   EXPECT_LE(logistic.farthest, 0.02);
 }
 
+// Rows that change the precision a lot join the sums before the pass ends that sums all rows anew.
+TEST(PriorPrecision, DrawsAreMadeAnewWhereItJumpsBetweenPasses) {
+  for (const char* sampler : {"calibrated", "sghmc"}) {
+    Data data = grouped_linear_data(5100, 81);
+    data.y.head(5000) -= 0.97 * data.design().topRows(5000) * data.truth;
+    EngineConfig config = learning_config("linear", 6, 6000, kOne);
+    config.draws_per_observation = 1;
+    config.sampler.name = sampler;
+    TestEngine engine(config);
+    engine.feed(data, 0, 5000);
+    engine.poll_until_idle();
+    const double before = learned(engine)[0];
+    const std::uint64_t steps = engine->counters().get(RuntimeCounter::kSteps);
+    data.y.tail(100) *= 2;
+    engine.feed(data, 5000, 5100);
+    engine.poll_until_idle();
+    ASSERT_GT(std::log(before / learned(engine)[0]), 1) << sampler;
+    const double chains = engine->config().sampler.chains;
+    const double moves =
+        static_cast<double>(engine->counters().get(RuntimeCounter::kSteps) - steps) / chains;
+    const double relaxations = moves / engine->learner().view().relaxation;
+    EXPECT_GE(relaxations, engine->config().retained_draws / chains) << sampler;
+  }
+}
+
 // The precisions of classes share their groups: one number a feature, whatever the class.
 TEST(PriorPrecision, SoftmaxSharesAGroupAmongItsClasses) {
   Data data = grouped_logistic_data(1500, 78);
