@@ -433,6 +433,30 @@ TEST(PriorPrecision, DrawsAreMadeAnewWhereItJumpsBetweenPasses) {
   }
 }
 
+// Steps that cannot be trusted are taken back. The precision has not moved then, nor has it
+// arrived.
+TEST(PriorPrecision, HasNotArrivedWhereItsStepsWereTakenBack) {
+  ModelConfig model;
+  model.name = "linear";
+  model.features = 2;
+  model.prior_precision = 1;
+  model.learn_prior_precision = true;
+  MappedBlock block(1 << 16);
+  Arena arena(block.bytes());
+  PriorPrecision prior(arena, model);
+  prior.reset(model);
+  EXPECT_TRUE(prior.converged());
+  const VectorXd mode{{0.1, -0.1, 0.0}};
+  const MatrixXd covariance = VectorXd{{0.01, 0.01, 0.01}}.asDiagonal();
+  const VectorXd variances = covariance.diagonal();
+  prior.mark();
+  EXPECT_GT(prior.update(mode.data(), mode.data(), variances.data(), 1e300), 1);
+  prior.undo();
+  prior.look_ahead(mode.data(), mode.data(), covariance.data());
+  EXPECT_EQ(prior.moved(), 0);
+  EXPECT_FALSE(prior.converged());
+}
+
 // The precisions of classes share their groups: one number a feature, whatever the class.
 TEST(PriorPrecision, SoftmaxSharesAGroupAmongItsClasses) {
   Data data = grouped_logistic_data(1500, 78);
