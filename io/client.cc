@@ -47,6 +47,7 @@ Status Client::predict(const PredictRequest& request, std::vector<PredictiveSumm
   add_all(request.trials, predict->mutable_trials());
   predict->set_interval_probability(request.interval_probability);
   predict->set_thompson_id(request.thompson_id);
+  predict->set_posterior_spread(request.posterior_spread);
   if (connected() && message.ByteSizeLong() + kMaxIdBytes > welcome().frame_cap()) {
     return fail(Status::kTooLarge, "the question is larger than a frame may be; ask for fewer rows",
                 welcome().frame_cap());

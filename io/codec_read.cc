@@ -110,6 +110,7 @@ bool read_observe(WireWalker& in, std::uint32_t wire, const std::byte* somewhere
 bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noexcept {
   PackedArray features_f32, features_f64;
   std::uint64_t interval = 0;
+  std::uint64_t posterior_spread = 0;
   const bool read = in.message(wire, [&](std::uint32_t field, std::uint32_t inner) {
     switch (field) {
       case predict_field::kRows:
@@ -138,6 +139,8 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
         return in.fixed64(inner, interval);
       case predict_field::kThompsonId:
         return in.u64(inner, predict.thompson_id);
+      case predict_field::kPosteriorSpread:
+        return in.u64(inner, posterior_spread);
       default:
         return in.skip(inner);
     }
@@ -145,6 +148,7 @@ bool read_predict(WireWalker& in, std::uint32_t wire, PredictQuery& predict) noe
   if (!read || !choose(features_f32, features_f64, predict.features, predict.scalar)) return false;
   const double probability = std::bit_cast<double>(interval);
   if (probability != 0.0) predict.interval_probability = probability;
+  predict.posterior_spread = posterior_spread != 0;
   if (!one_a_row(predict.outcomes, predict.rows) || !one_a_row(predict.offsets, predict.rows) ||
       !one_a_row(predict.trials, predict.rows)) {
     return false;

@@ -85,6 +85,7 @@ struct PredictQuery {
   KeyList keys;  // one a row, or none
   double interval_probability = 0.9;
   std::uint64_t thompson_id = 0;
+  bool posterior_spread = false;
 };
 
 struct DrawsQuery {

@@ -35,6 +35,7 @@ PredictRequest PredictScratch::load(const PredictQuery& query) noexcept {
   if (query.trials.count > 0) request.trials = to_doubles(query.trials, Scalar::kFloat64);
   request.interval_probability = query.interval_probability;
   request.thompson_id = query.thompson_id;
+  request.posterior_spread = query.posterior_spread;
   return request;
 }
 

@@ -76,7 +76,8 @@ enum : int {
   kThompsonId,
   kOffsets,
   kKeys,
-  kTrials
+  kTrials,
+  kPosteriorSpread
 };
 }
 namespace outcome_field {

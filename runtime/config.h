@@ -88,7 +88,7 @@ struct EngineConfig {
   SurprisingRows surprising_rows = SurprisingRows::kKeep;
   SinglePassNoise single_pass_noise = SinglePassNoise::kWeights;
   ForgettingSpread forgetting_spread = ForgettingSpread::kSampling;
-  DependentSpread dependent_spread = DependentSpread::kPosterior;
+  DependentSpread dependent_spread = DependentSpread::kRobust;
 
   // Whether the engine can be saved and restored. Takes room for a copy of the learner's state,
   // about as much as estimates, chains and one snapshot (runtime/checkpoint/capture.md).

@@ -137,6 +137,7 @@ void Reader::end_predict(const PredictRequest& request, std::span<PredictiveSumm
   WINDHOVER_CHECK(asked_ != nullptr);
   engine.parts.predictors[id_].end(engine.parts.model->response(), request, summaries);
   engine.stamp(*asked_, provenance);
+  provenance.robust_spread = is_wider(provenance, request);
   abandon_predict();
   engine.counters.add(RuntimeCounter::kPredictions, request.rows);
 }

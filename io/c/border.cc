@@ -127,6 +127,13 @@ ObservationBatch batch_of(const windhover_rows& rows) noexcept {
   return batch;
 }
 
+// False where the caller's struct is from before this member.
+bool wants_posterior_spread(const windhover_question& q) noexcept {
+  constexpr std::size_t kEnd =
+      offsetof(windhover_question, posterior_spread) + sizeof(q.posterior_spread);
+  return q.struct_size >= kEnd && q.posterior_spread != 0;
+}
+
 PredictRequest request_of(const windhover_question& q) noexcept {
   PredictRequest request;
   request.rows = q.rows;
@@ -142,6 +149,7 @@ PredictRequest request_of(const windhover_question& q) noexcept {
   request.thresholds = {q.thresholds, q.threshold_count};
   request.interval_probability = q.interval;
   request.thompson_id = q.thompson_id;
+  request.posterior_spread = wants_posterior_spread(q);
   return request;
 }
 

@@ -121,6 +121,10 @@ typedef struct windhover_question {
    * A row whose key is NULL or "" is not kept; without the array none is. */
   const char* const* keys;
   const double* trials; /* for a binomial model, one a row, of which y counts successes; NULL: 1 */
+  /* Not 0: as wide as the posterior alone says, also where rows depend on one another, as for the
+   * sd of what is worked out from several answers; robust_spread is then 0, and there are no
+   * conformal intervals. Without effect on a question with keys. */
+  int posterior_spread;
 } windhover_question;
 WINDHOVER_API void windhover_question_init(windhover_question* question, size_t size);
 

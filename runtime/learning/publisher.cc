@@ -34,6 +34,7 @@ Posterior& Publisher::begin(const Estimator& estimator, const RetainedDraws& dra
   for (std::uint32_t j = 0; j < d; ++j) posterior.parameters.drift_score[j] = scores.drift(j);
   draws.copy_to(posterior.deviations, estimator.laplace().n());
   posterior.inverse_factor.copy_from(estimator.laplace().inverse_factor());
+  posterior.robust_spread.clear();
   posterior.average.clear();
   std::ranges::copy(model.transform().shift, posterior.transform.shift.begin());
   std::ranges::copy(model.transform().inverse_scale, posterior.transform.inverse_scale.begin());
@@ -81,7 +82,7 @@ void Publisher::describe_chance(Posterior& posterior) const noexcept {
 }
 
 void Publisher::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("snapshot", 8);
+  visitor.section("snapshot", 9);
   const std::int64_t now = clock_.now_ns();
   std::int64_t age = now - last_ns_;
   visitor.values(snapshot_id_, age);
@@ -128,15 +129,17 @@ void Publisher::describe_spread(Posterior& posterior, const Estimator& estimator
   }
 }
 
-void Publisher::widen(Posterior& posterior) noexcept {
+void Publisher::widen(Posterior& posterior, const Estimator& estimator) noexcept {
   if (config_.dependent_spread != DependentSpread::kRobust) return;
-  const ParameterColumns& of = posterior.parameters;
-  const double root = std::sqrt(config_.sampler.temperature);
-  for (std::uint32_t j = 0; j < posterior.dimension; ++j) {
-    direction_[j] = root * of.sd_robust[j] / of.sd[j];
-    if (!(direction_[j] > 0 && std::isfinite(direction_[j]))) return;
+  const std::uint32_t d = posterior.dimension;
+  const double n = estimator.laplace().n();
+  for (std::uint32_t j = 0; j < d; ++j) {
+    const double robust = posterior.parameters.sd_robust[j] * posterior.parameters.sd_robust[j];
+    if (!std::isfinite(robust)) return;
+    posterior.robust_spread.set(j, estimator.laplace().covariance()[std::size_t{j} * (d + 1)],
+                                robust, estimator.checks().prior_influence_variance(j),
+                                estimator.prior().values()[j] / n);
   }
-  posterior.inverse_factor.scale_columns(direction_);
   posterior.provenance.robust_spread = true;
 }
 

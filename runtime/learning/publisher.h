@@ -37,9 +37,8 @@ class Publisher {
   Posterior& begin(const Estimator& estimator, const RetainedDraws& draws, Model& model,
                    const ScoreSeries& scores) noexcept;
   // Rows depend on one another: with DependentSpread::kRobust, and where sd_robust is known, linear
-  // predictors get its variances, and keep the posterior's correlations. Between begin() and end().
-  // O(D^2).
-  void widen(Posterior& posterior) noexcept;
+  // predictors are as wide as it says (RobustSpread). Between begin() and end(). O(D).
+  void widen(Posterior& posterior, const Estimator& estimator) noexcept;
   // Brings all numbers to units of the rows (runtime/learning/units.h), and publishes the snapshot.
   void end(Posterior& posterior, Estimator& estimator, Model& model) noexcept;
   // Publishes the newest snapshot's numbers again, with the status of a learner that is warming up.

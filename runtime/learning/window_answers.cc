@@ -39,7 +39,7 @@ void WindowLearner::publish() noexcept {
   e.dependent_rows = pass.scores().rows_depend();
   // Predictions by a walking level know of what neighbours have in common.
   const bool level = memory_choice_ != nullptr && memory_choice_->follows_level();
-  if (e.dependent_rows && !level) publisher_.widen(posterior);
+  if (e.dependent_rows && !level) publisher_.widen(posterior, estimator_);
   e.not_definite = estimator_.refresh_failed();
   e.prior_conflict = p.prior_conflict;
   e.misfit = misfits(p.misspecification_index, estimator_.checks().effective_rows()) ||

@@ -32,6 +32,7 @@ void Posterior::copy_from(const Posterior& other) noexcept {
   for (std::size_t i = 0; i < to.size(); ++i) std::copy_n(from[i], dimension, to[i]);
   std::copy_n(other.deviations, std::size_t{dimension} * draws, deviations);
   inverse_factor.copy_from(other.inverse_factor);
+  robust_spread.copy_from(other.robust_spread);
   average.copy_from(other.average);
   std::ranges::copy(other.transform.shift, transform.shift.begin());
   std::ranges::copy(other.transform.inverse_scale, transform.inverse_scale.begin());
@@ -58,6 +59,7 @@ void Posterior::visit_state(StateVisitor& visitor) noexcept {
   for (double* column : parameters.all()) visitor.visit(column, dimension);
   visitor.visit(deviations, std::size_t{dimension} * draws);
   inverse_factor.visit_copy(visitor);
+  robust_spread.visit_state(visitor);
   average.visit_state(visitor);
   transform.visit_state(visitor);
   visit_provenance(visitor, provenance);

@@ -14,6 +14,7 @@
 #include "windhover/runtime/posterior/memory_average.h"
 #include "windhover/runtime/posterior/noise_mixture.h"
 #include "windhover/runtime/posterior/provenance.h"
+#include "windhover/runtime/posterior/robust_spread.h"
 #include "windhover/samplers/linear_algebra/inverse_factor.h"
 #include "windhover/samplers/models/model.h"
 
@@ -61,6 +62,7 @@ struct Posterior {
         deviations(
             arena.allocate<double>(static_cast<std::size_t>(dimension_in) * draws_in).data()),
         inverse_factor(arena, dimension_in),
+        robust_spread(arena, dimension_in),
         average(arena, dimension_in, draws_in, memories) {
     transform.shift = arena.allocate<double>(features);
     transform.inverse_scale = arena.allocate<double>(features);
@@ -83,6 +85,7 @@ struct Posterior {
   ParameterColumns parameters;
   double* deviations;            // draws x dimension, column-major: one column a parameter
   InverseFactor inverse_factor;  // of A
+  RobustSpread robust_spread;    // where Provenance::robust_spread is true
   MemoryAverage average;         // of predictions over several memories (Horizon::kAdaptive)
   FeatureTransform transform;
   SharedDraws shared;

@@ -32,6 +32,7 @@ ClassProbabilities::ClassProbabilities(Arena& arena, const ModelConfig& model) n
       stride_(InverseFactor::stride_for(dimension_)),
       rows_(arena.allocate<double>(stride_ * outputs_).data()),
       whitened_(arena.allocate<double>(stride_ * outputs_).data()),
+      pull_(arena.allocate<double>(dimension_).data()),
       centre_(arena.allocate<double>(outputs_).data()),
       root_(arena.allocate<double>(std::size_t{outputs_} * outputs_).data()),
       eta_(arena.allocate<double>(2 * std::size_t{outputs_}).data()),
@@ -52,7 +53,8 @@ void ClassProbabilities::begin(std::uint64_t seed) noexcept {
 }
 
 // Works out the mean of the linear predictors at x, and a root of their covariance.
-void ClassProbabilities::colour(const Posterior& posterior, const double* x) noexcept {
+void ClassProbabilities::colour(const Posterior& posterior, const PredictRequest& request,
+                                const double* x) noexcept {
   const double scale = posterior.variance_scale();
   const ConstVectorMap row(x, columns_);
   std::fill_n(rows_, stride_ * outputs_, 0.0);
@@ -63,6 +65,12 @@ void ClassProbabilities::colour(const Posterior& posterior, const double* x) noe
                  posterior.average.mean(of_output);
   }
   posterior.inverse_factor.whiten(rows_, outputs_, whitened_);
+  if (is_wider(posterior.provenance, request)) {
+    for (std::uint32_t a = 0; a < outputs_; ++a) {
+      posterior.robust_spread.widen(posterior.inverse_factor, rows_ + a * stride_,
+                                    whitened_ + a * stride_, pull_);
+    }
+  }
   MatrixMap root(root_, outputs_, outputs_);
   for (std::uint32_t a = 0; a < outputs_; ++a) {
     for (std::uint32_t b = 0; b <= a; ++b) {
@@ -82,7 +90,7 @@ void ClassProbabilities::colour(const Posterior& posterior, const double* x) noe
 void ClassProbabilities::predict(const Posterior& posterior, const double* x,
                                  const PredictRequest& request, const double* outcome,
                                  PredictiveSummary& s) noexcept {
-  colour(posterior, x);
+  colour(posterior, request, x);
   const ConstMatrixMap root(root_, outputs_, outputs_);
   LogMeanExp likelihood;  // of the outcome
   for (std::size_t pair = 0; pair < kPairs; ++pair) {

@@ -30,7 +30,7 @@ class ClassProbabilities {
                const double* outcome, PredictiveSummary& summary) noexcept;
 
  private:
-  void colour(const Posterior& posterior, const double* x) noexcept;
+  void colour(const Posterior& posterior, const PredictRequest& request, const double* x) noexcept;
   void summarize(const PredictRequest& request, PredictiveSummary& summary) noexcept;
 
   std::uint32_t classes_;
@@ -41,6 +41,7 @@ class ClassProbabilities {
   std::size_t stride_;  // of the rows in the next two
   double* rows_;        // outputs x dimension: row a has x at the place of output a's parameters
   double* whitened_;    // likewise
+  double* pull_;        // dimension
   double* centre_;      // outputs
   double* root_;        // outputs x outputs, lower: of the predictors' covariance
   double* eta_;         // 2 x outputs

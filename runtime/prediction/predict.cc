@@ -26,6 +26,11 @@ void clear(PredictiveSummary& s) noexcept {
   std::memcpy(static_cast<void*>(&s), &kEmpty, offsetof(PredictiveSummary, probs));
 }
 
+bool has_one_linear_predictor(const ModelConfig& config) noexcept {
+  const ModelEntry& model = *find_model(config.name);
+  return !model.network && model.response != Response::kCategorical;
+}
+
 // Adds a group's draws of one parameter times x: kChains of them, or if that is 0 `chains`.
 template <std::uint32_t kChains>
 void add_group(const float* numbers, std::uint32_t chains, double x, double* values) noexcept {
@@ -68,6 +73,7 @@ Predictor::Predictor(Arena& arena, const EngineConfig& config) noexcept
                   ? 0
                   : InverseFactor::stride_for((noise_of_rows_ ? 2 : 1) * config.model.columns())),
       x_(arena.allocate<double>(block_ * stride_).data()),
+      pull_(arena.allocate<double>(stride_).data()),
       whitened_(arena.allocate<double>(block_ * stride_).data()),
       noises_(arena.allocate<OutcomePredictor::Noise>(noise_of_rows_ ? block_ : 0)),
       missing_(config.missing_features),
@@ -103,7 +109,9 @@ void Predictor::load_row(const PredictRequest& r, std::size_t row, const Posteri
 // Works out what the rows of a request share.
 void Predictor::begin(const Posterior& p, Response response, std::uint64_t seed,
                       const PredictRequest& r, const ConformalBounds& conformal) noexcept {
-  outcome_.ask(r, conformal);
+  // What is served as wider has conformal intervals of its own.
+  const bool own = p.provenance.robust_spread && wants_posterior_spread(r);
+  outcome_.ask(r, own ? ConformalBounds{} : conformal);
   outcome_.set_noise(response, {p.dispersion, p.dispersion_relative_sd}, p.noise);
   if (response == Response::kCategorical && !network_) class_probabilities_.begin(seed);
   comparison_.begin(seed, r);
@@ -155,9 +163,7 @@ void Predictor::finish(Response response, const PredictRequest& request, std::si
 }
 
 std::size_t Predictor::directions(const EngineConfig& config, std::uint32_t memories) noexcept {
-  const ModelEntry& model = *find_model(config.model.name);
-  const bool one_linear_predictor = !model.network && model.response != Response::kCategorical;
-  if (!one_linear_predictor || config.structure == Structure::kDiagonal) return 0;
+  if (!has_one_linear_predictor(config.model) || config.structure == Structure::kDiagonal) return 0;
   return std::size_t{config.model.dimension()} + memories;
 }
 
@@ -185,14 +191,15 @@ double Predictor::unknown_share(Response response, const PredictiveSummary& s) c
 }
 
 // The rows' log-variances are normal, too; their parameters come before those of the mean.
-void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
+void Predictor::find_noise(const Posterior& p, const PredictRequest& request,
+                           std::size_t count) noexcept {
   constexpr double kMostLog = 690;
   const std::size_t columns = model_.columns();
   const PredictionKernels& kernel = prediction_kernels();
   for (std::size_t i = 0; i < count; ++i) {
     std::fill_n(x_ + i * stride_ + columns, columns, 0.0);
   }
-  p.inverse_factor.whiten(x_, count, whitened_);
+  whiten(p, request, count);
   const double scale = p.temperature / p.n;
   for (std::size_t i = 0; i < count; ++i) {
     double* x = x_ + i * stride_;
@@ -207,13 +214,22 @@ void Predictor::find_noise(const Posterior& p, std::size_t count) noexcept {
   }
 }
 
+void Predictor::whiten(const Posterior& p, const PredictRequest& request,
+                       std::size_t count) noexcept {
+  p.inverse_factor.whiten(x_, count, whitened_);
+  if (!is_wider(p.provenance, request)) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    p.robust_spread.widen(p.inverse_factor, x_ + i * stride_, whitened_ + i * stride_, pull_);
+  }
+}
+
 // Predicts the rows of one block, whose x are loaded.
 void Predictor::predict_linear(const Posterior& p, Response response, const PredictRequest& request,
                                std::size_t first, std::size_t count,
                                std::span<PredictiveSummary> summaries) noexcept {
   const PredictionKernels& kernel = prediction_kernels();
-  if (noise_of_rows_) find_noise(p, count);
-  p.inverse_factor.whiten(x_, count, whitened_);
+  if (noise_of_rows_) find_noise(p, request, count);
+  whiten(p, request, count);
   if (request.rows > 1 || request.thompson_id != 0) {
     double* predictors = comparison_.predictors(first);
     std::fill_n(predictors, count * draws_, 0.0);

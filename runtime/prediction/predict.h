@@ -20,12 +20,13 @@ namespace windhover {
 
 // One reader's scratch. One thread.
 //
-// A row costs D^2 / 2 multiplications for the spread of its linear predictor, and in a request of
-// several rows draws x D more for the comparison on common draws. Rows are taken kBlock at a time,
-// so that the factor and the draws, which they share, are read once for four rows and stay in the
-// caches for all. An answer has the same bits whatever rows it comes with, but for `prob_best` and
-// `expected_regret`. Memory: kBlock x 2 D + rows x draws. With shared draws a row costs non-zeros x
-// draws additions, and the memory is rows x draws.
+// A row costs D^2 / 2 multiplications for the spread of its linear predictor, twice as many where
+// rows depend on one another (RobustSpread), and in a request of several rows draws x D more for
+// the comparison on common draws. Rows are taken kBlock at a time, so that the factor and the
+// draws, which they share, are read once for four rows and stay in the caches for all. An answer
+// has the same bits whatever rows it comes with, but for `prob_best` and `expected_regret`. Memory:
+// kBlock x 2 D + rows x draws. With shared draws a row costs non-zeros x draws additions, and the
+// memory is rows x draws.
 class Predictor {
  public:
   Predictor(Arena& arena, const EngineConfig& config) noexcept;
@@ -87,7 +88,11 @@ class Predictor {
                 double* x) noexcept;
   // Finds the noise of each row of a block whose x are loaded, and moves these x to the place of
   // the mean's parameters.
-  void find_noise(const Posterior& posterior, std::size_t count) noexcept;
+  void find_noise(const Posterior& posterior, const PredictRequest& request,
+                  std::size_t count) noexcept;
+  // whitened_ <- R x of each row of a block, made longer where they are to be wider.
+  void whiten(const Posterior& posterior, const PredictRequest& request,
+              std::size_t count) noexcept;
   void predict_linear(const Posterior& posterior, Response response, const PredictRequest& request,
                       std::size_t first, std::size_t count,
                       std::span<PredictiveSummary> summaries) noexcept;
@@ -107,6 +112,7 @@ class Predictor {
   std::size_t block_;                          // rows at a time
   std::size_t stride_;                         // of the rows in the next two
   double* x_;                                  // block x columns: rows in transformed features
+  double* pull_;                               // dimension
   double* whitened_;                           // block x columns
   std::span<OutcomePredictor::Noise> noises_;  // block; none unless noise_of_rows_
   MissingFeatures missing_;

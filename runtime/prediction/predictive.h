@@ -47,8 +47,21 @@ struct PredictRequest {
   double interval_probability = 0.9;  // of the equal-tailed interval, in (0, 1)
   // False where only scores are wanted: what costs most, interval and CRPS, may then be 0.
   bool intervals = true;
+  // True: as wide as the posterior alone says, also where rows depend on one another (robust_spread
+  // of Provenance is then false), as for the sd of what a client works out of several answers.
+  // There are no conformal intervals then, and no effect on rows with keys, whose answers are
+  // scored.
+  bool posterior_spread = false;
   std::uint64_t thompson_id = 0;  // not 0: a Thompson draw, the same for the same id
 };
+// Whether the question wants predictions that are not as wide as they are served.
+inline bool wants_posterior_spread(const PredictRequest& request) noexcept {
+  return request.posterior_spread && request.keys.empty();
+}
+// Whether linear predictors are wider than the posterior.
+inline bool is_wider(const Provenance& provenance, const PredictRequest& request) noexcept {
+  return provenance.robust_spread && !wants_posterior_spread(request);
+}
 inline double trials_of(const PredictRequest& request, std::size_t row) noexcept {
   return request.trials.empty() ? 1.0 : request.trials[row];
 }

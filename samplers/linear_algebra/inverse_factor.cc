@@ -57,16 +57,6 @@ void InverseFactor::copy_from(const InverseFactor& other) noexcept {
   std::copy_n(other.panels_, numbers(), panels_);
 }
 
-void InverseFactor::scale_columns(const double* by) noexcept {
-  for_panels([&](std::size_t, std::size_t width, std::size_t columns, std::size_t offset) {
-    for (std::size_t j = 0; j < columns; ++j) {
-      double* column = panels_ + offset + j * width;
-      for (std::size_t i = 0; i < width; ++i) column[i] *= by[j];
-    }
-  });
-  computations_ = 0;
-}
-
 void InverseFactor::visit_state(StateVisitor& visitor) noexcept {
   visitor.visit(panels_, numbers());
   if (visitor.restores()) ++computations_;  // more than any copy has seen
@@ -75,6 +65,17 @@ void InverseFactor::visit_state(StateVisitor& visitor) noexcept {
 void InverseFactor::visit_copy(StateVisitor& visitor) noexcept {
   visitor.visit(panels_, numbers());
   if (visitor.restores()) computations_ = 0;  // fewer than there are
+}
+
+void InverseFactor::multiply_transposed(const double* whitened, double* product) const noexcept {
+  std::fill_n(product, dimension_, 0.0);
+  for_panels([&](std::size_t first, std::size_t width, std::size_t columns, std::size_t offset) {
+    const auto rows = static_cast<Index>(width);
+    const auto used = static_cast<Index>(columns);
+    const ConstMatrixMap panel(panels_ + offset, rows, used);
+    VectorMap(product, used).noalias() +=
+        panel.transpose() * ConstVectorMap(whitened + first, rows);
+  });
 }
 
 void InverseFactor::whiten(const double* x, std::size_t count, double* whitened) const noexcept {

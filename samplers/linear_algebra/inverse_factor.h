@@ -29,10 +29,6 @@ class InverseFactor {
   // always the same, and there is no compute() here.
   void copy_from(const InverseFactor& other) noexcept;
 
-  // Multiplies column j of R by by[j]: |R x|^2 is then that of x with each number multiplied so.
-  // What it was is copied again. O(D^2).
-  void scale_columns(const double* by) noexcept;
-
   // Shows R. A copy made before a restore, from here or to here, must be made again after it.
   void visit_state(StateVisitor& visitor) noexcept;
   void visit_copy(StateVisitor& visitor) noexcept;
@@ -41,6 +37,9 @@ class InverseFactor {
   // padding, for which `whitened` gets zeros. Complexity D^2 a row; R is read once for four rows.
   // The bits of a row's result do not depend on the rows that come with it.
   void whiten(const double* x, std::size_t count, double* whitened) const noexcept;
+
+  // product <- R^T times one whitened row: for R x it is matrix^-1 x. D numbers. Complexity D^2.
+  void multiply_transposed(const double* whitened, double* product) const noexcept;
 
   // How many doubles lie from one row to the next: D, rounded up to whole cache lines.
   std::size_t stride() const noexcept { return stride_; }

@@ -113,6 +113,7 @@ inline v1::Request random_request(Random& random) {
       }
       predict->set_interval_probability(below(random, 2) == 0 ? 0.0 : real());
       predict->set_thompson_id(below(random, 2) * random());
+      predict->set_posterior_spread(below(random, 2) == 0);
       break;
     }
     case 5:
@@ -215,7 +216,8 @@ inline bool same_predict(const PredictQuery& ours, const v1::Predict& theirs) {
          (interval == 0.0 ? ours.interval_probability == 0.9
                           : std::bit_cast<std::uint64_t>(ours.interval_probability) ==
                                 std::bit_cast<std::uint64_t>(interval)) &&
-         ours.thompson_id == theirs.thompson_id();
+         ours.thompson_id == theirs.thompson_id() &&
+         ours.posterior_spread == theirs.posterior_spread();
 }
 
 // Whether both readers saw the same request.

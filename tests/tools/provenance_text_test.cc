@@ -14,6 +14,10 @@ TEST(ProvenanceText, DependentRowsHaveTheirNumberWhereItIsKnown) {
   EXPECT_EQ(reason_text(p),
             "rows depend on one another, score_autocorrelation 1.50: read sd_robust, sd is too "
             "small");
+  p.robust_spread = true;
+  EXPECT_EQ(reason_text(p),
+            "rows depend on one another, score_autocorrelation 1.50: read sd_robust, as "
+            "predictions do, sd is too small");
   p.score_autocorrelation = 1;  // so the residuals are alike
   EXPECT_EQ(reason_text(p),
             "what is left of neighbouring rows is alike, score_autocorrelation 1.00: a column that "

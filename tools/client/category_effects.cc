@@ -221,6 +221,7 @@ std::vector<CategoryEffect> served_category_effects(Client& client,
           PredictRequest request;
           request.rows = rows.size() / features;
           request.features = rows;
+          request.posterior_spread = true;
           std::vector<PredictiveSummary> answers;
           check_reply(client, client.predict(request, answers, provenance), "predicting");
           return answers;

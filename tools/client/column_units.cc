@@ -112,6 +112,7 @@ bool ColumnUnits::sd_at_zero(Client& client, const Provenance& provenance, doubl
   PredictRequest request;
   request.rows = 1;
   request.features = values;
+  request.posterior_spread = true;
   if (sparse_) {
     request.indices = indices;
     request.row_ends = {&end, 1};

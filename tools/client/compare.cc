@@ -64,6 +64,7 @@ class Variances {
     }
     PredictRequest request;
     request.rows = probes.size();
+    request.posterior_spread = true;
     request.features = values;
     request.indices = indices;
     request.row_ends = row_ends;

@@ -64,9 +64,9 @@ std::string reason_text(const Provenance& p) {
             p.score_autocorrelation);
       }
       return fmt::format(
-          "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust, sd is too "
+          "rows depend on one another, score_autocorrelation {:.2f}: read sd_robust{}, sd is too "
           "small",
-          p.score_autocorrelation);
+          p.score_autocorrelation, p.robust_spread ? ", as predictions do" : "");
     case StatusReason::kNetwork:
       return "a network has several modes: nothing checks the spread of its draws";
     case StatusReason::kLostChains:

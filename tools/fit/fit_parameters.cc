@@ -159,6 +159,7 @@ ordered_json category_effects_of(Engine& engine, Reader& reader,
         PredictRequest request;
         request.rows = 1;
         request.features = rows.subspan(i * base.size(), base.size());
+        request.posterior_spread = true;
         check(reader.predict(request, std::span(answers).subspan(i, 1), provenance));
       }
       return answers;

@@ -31,7 +31,7 @@ const kReasons = {
     `What the model leaves of neighbouring rows is alike, though their scores vary only ${n(p, "score_autocorrelation")} times as much as they should.`,
     "Add columns that explain what neighbouring rows share: the time of day, the source. Until then the next rows may lie outside of the intervals together."] : [
     `Rows that follow one another are alike, so they tell less than independent ones: their scores vary ${n(p, "score_autocorrelation")} times as much as they should.`,
-    "Read the column “sd robust”, which allows for it. Look for rows sent twice, or add columns that explain what neighbouring rows share."],
+    `Read the column “sd robust”, which allows for it${p.robust_spread ? ", as predictions do" : ""}. Look for rows sent twice, or add columns that explain what neighbouring rows share.`],
   NETWORK: () => [
     "A neural network has many solutions, and nothing checks whether the draws have found their whole spread.",
     "Use its predictions, and check them by the coverage below. It will not become ok."],

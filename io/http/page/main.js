@@ -134,7 +134,7 @@ async function slow() {
     const posterior = await ask("/v1/posterior", { model });
     const means = (posterior.mean ?? []).map(number);
     const askDraws = (body) => ask("/v1/draws", { model, body });
-    const effects = await categoryEffects(columns, (rows) => question(rows, {}), means, askDraws).catch((error) => {
+    const effects = await categoryEffects(columns, (rows) => question(rows, { posterior_spread: true }), means, askDraws).catch((error) => {
       // Draws may be gone, or the question too large or one too many: the rest of the page goes on.
       const stops = !(error instanceof Refused) || [0, 401, 403].includes(error.status);
       if (!stops) return { effects: new Map(), draws: 0 };

@@ -220,6 +220,7 @@ std::pair<int, windhover_provenance> Reader::predict(const RowArrays& rows,
   asked.outcomes = data_of(question.outcomes, asked.rows);
   asked.interval = question.interval;
   asked.thompson_id = question.thompson_id;
+  asked.posterior_spread = question.posterior_spread ? 1 : 0;
   asked.quantile_count = static_cast<std::size_t>(question.quantiles.size());
   asked.quantiles = asked.quantile_count > 0 ? question.quantiles.data() : nullptr;
   asked.threshold_count = static_cast<std::size_t>(question.thresholds.size());

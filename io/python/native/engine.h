@@ -104,6 +104,7 @@ class Engine {
 struct QuestionArrays {
   double interval = 0.9;
   std::uint64_t thompson_id = 0;
+  bool posterior_spread = false;
   Array<double> quantiles;
   Array<double> thresholds;
   Maybe<double> outcomes;

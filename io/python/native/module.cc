@@ -207,7 +207,7 @@ void add_reader(py::module_& m) {
              Array<double> quantile_table, Array<double> exceedance, Array<double> probabilities,
              Array<double> probabilities_sd, Array<double> probabilities_lower,
              Array<double> probabilities_upper, Array<double> quantiles, Array<double> thresholds,
-             double interval, std::uint64_t thompson_id, std::size_t classes,
+             double interval, std::uint64_t thompson_id, bool posterior_spread, std::size_t classes,
              std::vector<std::string> keys, Maybe<std::uint32_t> indices,
              Maybe<std::uint32_t> row_ends, Maybe<double> offsets, Maybe<double> trials,
              Maybe<double> outcomes) {
@@ -218,15 +218,16 @@ void add_reader(py::module_& m) {
             return reader.predict(
                 {std::move(features), std::move(indices), std::move(row_ends), std::move(offsets),
                  std::move(trials)},
-                {interval, thompson_id, std::move(quantiles), std::move(thresholds),
-                 std::move(outcomes), std::move(keys), classes},
+                {interval, thompson_id, posterior_spread, std::move(quantiles),
+                 std::move(thresholds), std::move(outcomes), std::move(keys), classes},
                 answer);
           },
           array("features"), array("predictions"), array("quantile_table"), array("exceedance"),
           array("probabilities"), array("probabilities_sd"), array("probabilities_lower"),
           array("probabilities_upper"), array("quantiles"), array("thresholds"),
-          py::arg("interval"), py::arg("thompson_id"), py::arg("classes"), py::arg("keys"),
-          maybe("indices"), maybe("row_ends"), maybe("offsets"), maybe("trials"), maybe("outcomes"))
+          py::arg("interval"), py::arg("thompson_id"), py::arg("posterior_spread"),
+          py::arg("classes"), py::arg("keys"), maybe("indices"), maybe("row_ends"),
+          maybe("offsets"), maybe("trials"), maybe("outcomes"))
       .def(
           "posterior",
           [](Reader& reader, Array<windhover_parameter> parameters) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <string>
 
 #include "windhover/io/c/client_handle.h"
@@ -51,6 +52,14 @@ TEST(CheckQuestion, HasNoMoreClassesThanASummary) {
   EXPECT_EQ(asked.check(kMaxClasses + 1), WINDHOVER_UNSUPPORTED);
   asked.answer.probabilities = nullptr;
   EXPECT_EQ(asked.check(kMaxClasses + 1), WINDHOVER_OK) << "nothing of them is written";
+}
+
+TEST(RequestOf, ReadsNothingPastTheStructOfAnOlderCaller) {
+  Asked asked;
+  asked.question.posterior_spread = 1;
+  EXPECT_TRUE(request_of(asked.question).posterior_spread);
+  asked.question.struct_size = offsetof(windhover_question, posterior_spread);
+  EXPECT_FALSE(request_of(asked.question).posterior_spread);
 }
 
 // Reconnecting fails inside a few times before it succeeds, and each time the client's own sentence

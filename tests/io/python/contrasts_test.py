@@ -1,6 +1,7 @@
 """What columns of categories do beside one another."""
 
 import asyncio
+import time
 
 import numpy as np
 import pytest
@@ -113,3 +114,49 @@ def test_a_server_that_says_fewer_parameters_than_columns_is_not_believed():
     for names in ((), ("x1",)):
         with pytest.raises(windhover.InvalidInput, match="too few for 3 columns"):
             Group([0, 1], None, 3, names)
+
+
+def dependent_rows(n=3000, seed=5):
+    """Rows of categories() whose errors resemble those of their neighbours."""
+    X, which, rng = categories(n, seed)
+    error = np.zeros(n)
+    for i in range(1, n):
+        error[i] = 0.9 * error[i - 1] + rng.normal()
+    return X, 20 * X[:, 0] + 30 * which + error
+
+
+def check_spreads(m, contrasts):
+    """Predictions are as wide as sd_robust says, unless asked not to be, and contrasts never."""
+    at = np.array([[0.0, 1, 0, 0]])
+    wide, own = m.predict(at), m.predict(at, posterior_spread=True)
+    assert wide.provenance.robust_spread and not own.provenance.robust_spread
+    assert wide.linpred_sd[0] > 1.5 * own.linpred_sd[0]
+    assert wide.linpred_mean[0] == own.linpred_mean[0]
+    assert np.ptp(own.interval(0.5)) < np.ptp(wide.interval(0.5))
+    draws = m.draws().theta[:, 1:4]
+    exact = (draws - draws.mean(axis=1, keepdims=True)).std(axis=0, ddof=1)
+    np.testing.assert_allclose(contrasts.sd, exact, rtol=DRAWN)
+
+
+@pytest.mark.filterwarnings("ignore::windhover.PosteriorWarning")
+def test_are_the_posteriors_where_rows_depend_on_one_another(daemon, settled, library):
+    X, y = dependent_rows()
+    one = daemon(model__features=4, engine__horizon="window")
+    with windhover.connect(one.observe, query=one.query) as m:
+        m.observe(X, y)
+        m.wait()
+        settled(m)
+        check_spreads(m, m.contrasts([1, 2, 3]))
+
+        async def ask():
+            async with await windhover.aio.connect(one.observe, query=one.query) as client:
+                return await client.predict(np.zeros((1, 4)), posterior_spread=True)
+
+        assert not asyncio.run(ask()).provenance.robust_spread
+    with windhover.Engine(4, horizon="window", window_size=4000) as engine:
+        engine.observe(X, y)
+        end = time.monotonic() + 60
+        while engine.wait().reason != "dependent_rows":
+            assert time.monotonic() < end, engine.provenance()
+            time.sleep(0.01)
+        check_spreads(engine, engine.contrasts([1, 2, 3]))

@@ -201,10 +201,11 @@ class Client(Shared):
         offsets: Any = None,
         key: str | Sequence[str] | None = None,
         trials: Any = None,
+        posterior_spread: bool = False,
     ) -> Predictions:
         """Asks what the model predicts for each row of X. The answer has only the interval and the
         quantiles given here."""
-        asked = Asked(interval, quantiles, thresholds, thompson_id)
+        asked = Asked(interval, quantiles, thresholds, thompson_id, posterior_spread)
         steps = self._predict_steps(X, asked, outcomes, offsets, key, trials)
         results = await self._run(self._questions, steps)
         return self._predictions(results, interval, quantiles, None, stacklevel=2)

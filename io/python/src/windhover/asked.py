@@ -21,6 +21,7 @@ class Asked:
     quantiles: Sequence[float] = ()
     thresholds: Sequence[float] = ()
     thompson_id: int = 0
+    posterior_spread: bool = False
 
     def check(self, most_quantiles: int, most_thresholds: int, whose: str) -> None:
         """Checks the arguments. `whose` names the one who answers: the server, the engine.

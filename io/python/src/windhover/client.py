@@ -158,6 +158,7 @@ class Client(Shared):
         offsets: Any = None,
         key: str | Sequence[str] | None = None,
         trials: Any = None,
+        posterior_spread: bool = False,
     ) -> Predictions:
         """Asks what the model predicts for each row of X.
 
@@ -175,13 +176,17 @@ class Client(Shared):
             key: names rows for outcome(): a text for one row, one a row for several, "" for those
                 that are not kept; ASCII, at most 64 characters.
             trials: shape (n,), for a binomial model: the answer is about so many trials. None: 1.
+            posterior_spread: as wide as the posterior alone says, also where rows depend on one
+                another (robust_spread of the provenance is then False), as for the sd of what is
+                worked out from several predictions. Without conformal intervals then; without
+                effect where there are keys.
 
         Raises:
             InvalidInput: X does not fit the model, or an argument is out of its bounds.
             Refused: with the server's reason.
             Unreachable, Disconnected, TimedOut: no answer.
         """
-        rest = (outcomes, thompson_id, offsets, key, trials)
+        rest = (outcomes, thompson_id, offsets, key, trials, posterior_spread)
         return self._asked(X, interval, quantiles, thresholds, *rest, stacklevel=3)
 
     def outcome(self, key: str | Sequence[str], y: Any) -> Joined:
@@ -213,15 +218,17 @@ class Client(Shared):
         offsets: Any = None,
         key: str | Sequence[str] | None = None,
         trials: Any = None,
+        posterior_spread: bool = False,
         *,
         stacklevel: int,
     ) -> Predictions:
-        asked = Asked(interval, quantiles, thresholds, thompson_id)
+        asked = Asked(interval, quantiles, thresholds, thompson_id, posterior_spread)
         steps = self._predict_steps(X, asked, outcomes, offsets, key, trials)
         results = self._run(self._questions, steps)
 
         def another(interval: float, quantiles: Sequence[float]) -> Predictions:
-            steps = self._predict_steps(X, Asked(interval, quantiles), None, offsets, None, trials)
+            again = Asked(interval, quantiles, posterior_spread=posterior_spread)
+            steps = self._predict_steps(X, again, None, offsets, None, trials)
             results = self._run(self._questions, steps)
             return self._predictions(results, interval, quantiles, another, stacklevel=4)
 

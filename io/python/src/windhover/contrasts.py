@@ -163,7 +163,7 @@ def contrast_steps(client: Shared, columns: Sequence[int], against: int | None) 
         columns, against, client.features, client._parameter_names(False), client._parameter_names()
     )
     if group.has_one_predictor and not client._questions.welcome.max_nonzeros:
-        asked = Asked()
+        asked = Asked(posterior_spread=True)
         results = yield from client._predict_steps(group.rows(), asked, None, None, None, None)
         exact = group.exact(Predictions(results, asked.interval, asked.quantiles))
         if exact is not None:

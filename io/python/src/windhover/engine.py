@@ -200,6 +200,7 @@ class Engine(EngineLife):
         offsets: Any = None,
         trials: Any = None,
         key: str | Sequence[str] | None = None,
+        posterior_spread: bool = False,
     ) -> EnginePredictions:
         """Predicts y for each row; more than max_query_rows rows in several pieces.
 
@@ -209,7 +210,7 @@ class Engine(EngineLife):
             InvalidInput, Refused: arguments are not valid, or not for this model.
         """
         columns = {"outcomes": outcomes, "offsets": offsets, "trials": trials}
-        asked = Asked(interval, quantiles, thresholds, thompson_id)
+        asked = Asked(interval, quantiles, thresholds, thompson_id, posterior_spread)
         return self._asked(X, asked, columns, key, stacklevel=3)
 
     def _asked(
@@ -222,7 +223,8 @@ class Engine(EngineLife):
     ) -> EnginePredictions:
         def another(interval: float, quantiles: Sequence[float]) -> EnginePredictions:
             same = {name: columns[name] for name in ("offsets", "trials")}
-            return self._asked(X, Asked(interval, quantiles), same, None, stacklevel=5)
+            again = Asked(interval, quantiles, posterior_spread=asked.posterior_spread)
+            return self._asked(X, again, same, None, stacklevel=5)
 
         with self._asking:
             answer = self._asker().predict(X, asked, columns, key, another)

@@ -136,6 +136,7 @@ class Reader:
         wanted: dict[str, Any] = {
             "interval": asked.interval,
             "thompson_id": asked.thompson_id,
+            "posterior_spread": asked.posterior_spread,
             "quantiles": np.asarray(asked.quantiles, dtype=np.float64),
             "thresholds": np.asarray(asked.thresholds, dtype=np.float64),
             "classes": classes,
@@ -164,7 +165,7 @@ class Reader:
     def contrasts(self, columns: Sequence[int], against: int | None) -> Contrasts:
         group = Group(columns, against, int(self._options.features), self._names)
         if group.has_one_predictor and not self._options.max_nonzeros:
-            answer = self.predict(group.rows(), Asked(), {}, None, None)
+            answer = self.predict(group.rows(), Asked(posterior_spread=True), {}, None, None)
             exact = group.exact(answer)
             if exact is not None:
                 return exact

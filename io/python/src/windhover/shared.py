@@ -143,6 +143,7 @@ class Shared(Known):
         tail += wire.packed(7, np.asarray(asked.thresholds, dtype="<f8"))
         tail.append(wire.varint(9 << 3 | 1) + struct.pack("<d", asked.interval))
         tail.append(wire.field(10, asked.thompson_id))
+        tail.append(wire.field(14, int(asked.posterior_spread)))
         room = welcome.frame_cap - wire.FRAME_OVERHEAD - sum(map(len, tail))
 
         results: list[Any] = []
