@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "windhover/io/codec.h"
+#include "windhover/runtime/window/packed_rows.h"
 
 namespace windhover {
 
@@ -79,6 +80,13 @@ bool RowIntake::may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why
   return false;
 }
 
+// Rows that come as floats, and without what the model may have beside, are larger in the log.
+bool RowIntake::fits_the_log(const ObservationBatch& batch) const noexcept {
+  if (about_->feed == nullptr || batch.rows <= about_->feed->most_rows()) return true;
+  const PackedRows packed(RowLayout(about_->model->engine->config().model));
+  return about_->feed->fits(packed.bytes_of(batch.rows, batch.feature_values));
+}
+
 // Hands the rows that are not duplicates to the engine. False: the window has no room, or others
 // wait for it.
 template <class Take>
@@ -117,12 +125,14 @@ TurnEnd RowIntake::outcome(std::uint64_t id, const OutcomeQuery& query,
   const std::uint64_t rows = query.keys.count;
   TurnEnd why_not = TurnEnd::kNeedInput;
   const ModelLimits& limits = about_->model->limits;
-  if (limits.pending_keys == 0 || rows > limits.max_rows) {
+  std::uint64_t most = limits.max_rows;
+  if (about_->feed != nullptr) most = std::min(most, about_->feed->most_rows());
+  if (limits.pending_keys == 0 || rows > most) {
     if (!acks_.settle(replies, why_not)) return why_not;
     count_refused(rows);
     const bool large = limits.pending_keys > 0;
-    refuse(id, refusal_of(large ? Status::kTooLarge : Status::kKeyNotTaken),
-           large ? limits.max_rows : 0, replies);
+    refuse(id, refusal_of(large ? Status::kTooLarge : Status::kKeyNotTaken), large ? most : 0,
+           replies);
     return TurnEnd::kNeedInput;
   }
   if (!may_judge(rows, replies, why_not)) return why_not;
@@ -141,14 +151,15 @@ TurnEnd RowIntake::outcome(std::uint64_t id, const OutcomeQuery& query,
 }
 
 bool settle_labels(const ModelContext& about, ServerState& state) noexcept {
-  constexpr std::uint64_t kRows = 256;
+  std::uint64_t most = 256;
   ServedModel& model = *about.model;
   if (model.engine->labels().pending() == 0) return false;
+  if (about.feed != nullptr) most = std::min(most, about.feed->most_rows());
   // Frames that wait for room go first: there may be outcomes among them that came in time.
-  const bool room = about.feed == nullptr || about.feed->has_room(kRows);
+  const bool room = about.feed == nullptr || about.feed->has_room(most);
   if (!room || model.first_in_line != nullptr) return false;
   const std::uint64_t head = model.engine->head();
-  const ObserveResult result = model.engine->labels().settle(kRows);
+  const ObserveResult result = model.engine->labels().settle(most);
   if (const std::uint64_t rows = result.accepted + result.refused; rows > 0) {
     state.counters.add(IoCounter::kRowsReceived, rows);
     state.counters.add(IoCounter::kRowsAccepted, result.accepted);
@@ -189,6 +200,7 @@ TurnEnd RowIntake::observe(std::uint64_t id, const ObserveRequest& request,
   }
   const bool waited = first_in_line();
   const auto take = [&] {
+    if (!fits_the_log(request.batch)) return ObserveResult{.status = Status::kTooLarge};
     ObservationBatch batch = request.batch;
     batch.first_row = frame.duplicate;
     return about_->model->engine->observe(batch, refused_);

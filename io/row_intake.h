@@ -67,6 +67,7 @@ class RowIntake {
   Refusal check_sequence(const ObserveRequest& request, ProducerEntry*& entry,
                          std::uint64_t& number) noexcept;
   bool may_judge(std::uint64_t rows, ReplyBuffer& replies, TurnEnd& why_not) noexcept;
+  bool fits_the_log(const ObservationBatch& batch) const noexcept;
   // `take` hands the rows to the engine and returns the result.
   template <class Take>
   bool judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& result, Take&& take) noexcept;

@@ -18,11 +18,11 @@ namespace windhover {
 // observe thread's, except where a function says otherwise.
 class FrameFeed {
  public:
-  // `ring` and `wake` are the log's, null without one. `row_bytes`: the most that a row takes in
-  // the log. The ring begins at the number that open() is given.
+  // `ring` and `wake` are the log's, null without one. The ring begins at the number that open() is
+  // given.
   FrameFeed(FrameRing* ring, const LogProgress& progress, Wake* wake,
-            std::uint64_t row_bytes) noexcept
-      : ring_(ring), progress_(progress), wake_(wake), row_bytes_(row_bytes) {}
+            const FrameSizes& sizes) noexcept
+      : ring_(ring), progress_(progress), wake_(wake), sizes_(sizes) {}
 
   // Opens the feed; frames are numbered from `first` on.
   void open(std::uint64_t first) noexcept {
@@ -48,9 +48,11 @@ class FrameFeed {
     wake_->wake_if_sleeping();
   }
 
-  // The most bytes that a frame of so many rows takes in the log.
-  std::uint64_t bytes_of(std::uint64_t rows) const noexcept {
-    return LogWriter::frame_bytes(rows * row_bytes_);
+  std::uint64_t bytes_of(std::uint64_t rows) const noexcept { return sizes_.bytes_of(rows); }
+  // Whether the rows of one frame may take so many bytes, and how many rows always may.
+  bool fits(std::uint64_t bytes) const noexcept { return bytes <= sizes_.most; }
+  std::uint64_t most_rows() const noexcept {
+    return sizes_.row == 0 ? UINT64_MAX : sizes_.most / sizes_.row;
   }
 
   // Frames judged since the history began.
@@ -66,7 +68,7 @@ class FrameFeed {
   FrameRing* ring_;
   const LogProgress& progress_;
   Wake* wake_;
-  std::uint64_t row_bytes_;
+  FrameSizes sizes_;
   std::uint64_t pushed_ = 0;
   std::uint64_t pushed_bytes_ = 0;  // since open()
   std::atomic<bool> open_{false};

@@ -4,7 +4,7 @@
 
 namespace windhover {
 
-LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, std::uint64_t row_bytes,
+LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, const FrameSizes& sizes,
                    LogProgress& progress, Clock& clock, const Options& options) noexcept
     : ring_(ring),
       writer_(writer),
@@ -12,7 +12,7 @@ LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, std::ui
       progress_(progress),
       clock_(clock),
       options_(options),
-      row_bytes_(row_bytes) {
+      sizes_(sizes) {
   tell_room();
 }
 
@@ -54,7 +54,7 @@ int LogAgent::pack() noexcept {
     if (!ok(writer_.add(*frame, bytes, room))) break;
     if (bytes > 0) rows_.pack(frame->head, frame->accepted, room);
     rows_.keep_from(frame->head + frame->accepted);
-    packed_bytes_ += LogWriter::frame_bytes(frame->accepted * row_bytes_);
+    packed_bytes_ += sizes_.bytes_of(frame->accepted);
     ring_.take();
     ++packed;
   }

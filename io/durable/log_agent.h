@@ -39,8 +39,8 @@ class LogAgent {
     std::chrono::nanoseconds seal_after{1'000'000};
   };
 
-  // References outlive it. `row_bytes` as FrameFeed's.
-  LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, std::uint64_t row_bytes,
+  // References outlive it. `sizes` as FrameFeed's.
+  LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, const FrameSizes& sizes,
            LogProgress& progress, Clock& clock, const Options& options) noexcept;
 
   void on_durable(DurableFunction function, void* context) noexcept {
@@ -83,7 +83,7 @@ class LogAgent {
   const Options options_;
   DurableFunction told_ = nullptr;
   void* told_context_ = nullptr;
-  std::uint64_t row_bytes_;
+  const FrameSizes sizes_;
   std::uint64_t packed_bytes_ = 0;  // of frames taken from the ring, as FrameFeed counts them
   Pause pause_;                     // before the next commit
   Pause quiet_;                     // before the log's end is marked

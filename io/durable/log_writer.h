@@ -1,6 +1,7 @@
 #ifndef WINDHOVER_IO_DURABLE_LOG_WRITER_H_
 #define WINDHOVER_IO_DURABLE_LOG_WRITER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -114,6 +115,16 @@ class LogWriter {
   Seal seal_ = Seal::kNone;           // at offset_
   bool found_unfinished_ = false;
   Error error_;
+};
+
+// What judged rows take in the log.
+struct FrameSizes {
+  std::uint64_t row = 0;            // bytes of a row, at most
+  std::uint64_t most = UINT64_MAX;  // bytes that all rows of a frame may take: max_payload()
+  // The most bytes that a frame of so many rows takes.
+  std::uint64_t bytes_of(std::uint64_t rows) const noexcept {
+    return LogWriter::frame_bytes(std::min(rows * row, most));
+  }
 };
 
 }  // namespace windhover

@@ -30,7 +30,7 @@ Persistence::Persistence(PersistenceMemory& memory, const DurableConfig& config,
       checkpoints_(checkpoints),
       clock_(clock),
       report_(std::string(config.folder)),
-      feed_(nullptr, log, nullptr, 0),
+      feed_(nullptr, log, nullptr, {}),
       replay_(memory.reader, engine, log, clock) {}
 
 Persistence::~Persistence() { stop(); }

@@ -12,10 +12,6 @@ namespace {
 
 constexpr const char* kLockName = "lock";
 
-std::uint64_t row_bytes(const Engine& engine) noexcept {
-  return PackedRows(RowLayout(engine.config().model)).largest();
-}
-
 Error too_many_producers(RecoveryReport& report, const ProducerTable& producers) {
   return report.fail({Status::kInvalidConfig},
                      "server.max_producers = " + std::to_string(producers.capacity()) +
@@ -238,12 +234,14 @@ Result<bool> Persistence::follow_log(std::uint64_t frames) {
   log_.committing_frames.store(recovered_.frames);
   log_.durable_head.store(recovered_.head);
   memory_.ring->reset(recovered_.frames);
-  agent_.emplace(*memory_.ring, *writer_, rows, row_bytes(engine_), log_, clock_,
+  const PackedRows packed(RowLayout(engine_.config().model));
+  const FrameSizes sizes{packed.largest(), writer_->max_payload()};
+  agent_.emplace(*memory_.ring, *writer_, rows, sizes, log_, clock_,
                  LogAgent::Options{.commit_interval = config_.commit_interval});
   agent_->on_durable([](void* self) noexcept { static_cast<Persistence*>(self)->wake_.call(); },
                      this);
   std::destroy_at(&feed_);
-  std::construct_at(&feed_, &*memory_.ring, log_, &agent_->wake(), row_bytes(engine_));
+  std::construct_at(&feed_, &*memory_.ring, log_, &agent_->wake(), sizes);
   return true;
 }
 

@@ -22,8 +22,7 @@ std::uint32_t count_of(const std::byte* row) noexcept {
 
 std::size_t PackedRows::bytes_of_count(std::size_t count) const noexcept {
   if (!layout_.sparse()) return (layout_.features() + of_target()) * sizeof(double);
-  return kCountBytes + of_target() * sizeof(double) +
-         count * (sizeof(double) + sizeof(std::uint32_t));
+  return kCountBytes + of_target() * sizeof(double) + count * kValueBytes;
 }
 
 std::size_t PackedRows::bytes_of(const double* row) const noexcept {

@@ -25,6 +25,10 @@ class PackedRows {
 
   // How many bytes the largest possible row takes.
   std::size_t largest() const noexcept { return bytes_of_count(layout_.max_nonzeros()); }
+  // How many bytes so many rows take; of sparse ones, with so many values together.
+  std::size_t bytes_of(std::uint64_t rows, std::uint64_t values) const noexcept {
+    return rows * bytes_of_count(0) + (layout_.sparse() ? values * kValueBytes : 0);
+  }
   // How many bytes this row of the window takes.
   std::size_t bytes_of(const double* row) const noexcept;
   // Writes bytes_of(row) bytes.
@@ -41,6 +45,8 @@ class PackedRows {
   Status unpack(std::span<const std::byte> bytes, double* row) const noexcept;
 
  private:
+  static constexpr std::size_t kValueBytes = sizeof(double) + sizeof(std::uint32_t);  // and index
+
   std::size_t bytes_of_count(std::size_t count) const noexcept;
   // How many numbers target and extras are.
   std::size_t of_target() const noexcept { return 1 + layout_.extras(); }

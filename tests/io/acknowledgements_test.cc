@@ -15,7 +15,7 @@ using testing::Shared;
 class AcknowledgementsTest : public ::testing::Test {
  protected:
   AcknowledgementsTest()
-      : feed_(&ring_, progress_, &wake_, 0),
+      : feed_(&ring_, progress_, &wake_, {}),
         room_(shared_.limits.reply_buffer),
         replies_(room_),
         acks_(shared_.context) {

@@ -161,7 +161,7 @@ TEST(LateLabels, AnOutcomeThatWaitsForTheLogGoesBeforeSilence) {
   config.labels.timeout_outcome = 0;
   Shared shared(8, EndpointKind::kObserve, config);
   const LogProgress progress;
-  FrameFeed feed(nullptr, progress, nullptr, 0);
+  FrameFeed feed(nullptr, progress, nullptr, {});
   shared.about.feed = &feed;
   Peer peer(shared);
   (void)peer.ask(keyed({"a", "b"}));

@@ -9,7 +9,9 @@ namespace {
 // Rows of a server with a log that has come to frame 10.
 class LoggedRows : public RowIntakeTest {
  protected:
-  LoggedRows() : feed_(&ring_, progress_, &wake_, (kFeatures + 1) * sizeof(double)) {
+  static constexpr std::uint64_t kRowBytes = (kFeatures + 1) * sizeof(double);
+
+  LoggedRows() : feed_(&ring_, progress_, &wake_, {kRowBytes, 40 * kRowBytes}) {
     ring_.reset(10);
     progress_.durable_frames = 10;
     progress_.room_until = 1 << 20;
@@ -82,6 +84,40 @@ TEST_F(LoggedRows, WithoutRoomInTheLogAFrameWaitsAndIsTheNextToHaveSome) {
   EXPECT_EQ(count(IoCounter::kLogBehindWaits), 2U);
   EXPECT_EQ(count(IoCounter::kWindowFullWaits), 1U);
   expect_rows(32, 0, 0);
+}
+
+// A frame is one record of one commit: the log would never be rid of a larger one, and everybody
+// would wait behind it.
+TEST_F(LoggedRows, AFrameThatIsTooLargeForTheLogIsRefused) {
+  FrameFeed small(&ring_, progress_, &wake_, {kRowBytes, 8 * kRowBytes + 1});
+  small.open(10);
+  shared_.about.feed = &small;
+  Intake intake(shared_, Durability::kLogged);
+  EXPECT_EQ(intake.observe(Rows(7, 0, 9)), TurnEnd::kNeedInput);
+  EXPECT_EQ(take().refused, 9U);
+  expect_rows(0, 9, 0);
+  EXPECT_EQ(next(7), 9U) << "sent again it would be as large";
+  EXPECT_EQ(intake.observe(Rows(7, 9, 8)), TurnEnd::kNeedInput);
+  EXPECT_EQ(take().accepted, 8U);
+  progress_.durable_frames = 12;
+  const std::vector<v1::Response> told = intake.told();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told[0].observe_ack().refused(), 9U);
+  EXPECT_EQ(told[0].observe_ack().refused_reason(0), v1::REASON_TOO_LARGE);
+}
+
+// Outcomes are short, the rows that they bring into the log are not.
+TEST_F(LoggedRows, MoreOutcomesThanTheLogHasRoomForAtOnceAreRefused) {
+  FrameFeed small(&ring_, progress_, &wake_, {kRowBytes, 8 * kRowBytes + 1});
+  small.open(10);
+  shared_.about.feed = &small;
+  Intake intake(shared_, Durability::kLogged);
+  EXPECT_EQ(intake.outcome(std::vector<std::string>(9, "a")), TurnEnd::kNeedInput);
+  const v1::Refusal refusal = intake.told_once().refusal();
+  EXPECT_EQ(refusal.reason(), v1::REASON_TOO_LARGE);
+  EXPECT_EQ(refusal.number(), 8U);
+  EXPECT_EQ(intake.outcome(std::vector<std::string>(8, "a")), TurnEnd::kNeedInput);
+  EXPECT_EQ(ring_.front(), nullptr) << "nobody has asked with this key";
 }
 
 TEST_F(LoggedRows, NoMoreIsJudgedThanCanBeAcknowledged) {
