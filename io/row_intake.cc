@@ -113,9 +113,9 @@ bool RowIntake::judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& res
 }
 
 // Gives the frame to the log, which numbers it. REQUIRES: may_judge().
-void RowIntake::log(const JudgedFrame& frame) noexcept {
-  about_->feed->push(
-      {0, frame.producer, frame.next, frame.accepted, frame.refused, frame.duplicate, frame.head});
+void RowIntake::log(const JudgedFrame& frame, KeyState keys) noexcept {
+  about_->feed->push({0, frame.producer, frame.next, frame.accepted, frame.refused, frame.duplicate,
+                      frame.head, keys});
 }
 
 // Outcomes need no sequence numbers: a key that is sent again is a duplicate, or unknown, so its
@@ -145,7 +145,7 @@ TurnEnd RowIntake::outcome(std::uint64_t id, const OutcomeQuery& query,
   };
   if (!judge(rows, frame, result, take)) return TurnEnd::kWindowFull;
   count(frame);
-  if (about_->feed != nullptr && frame.accepted > 0) log(frame);
+  if (about_->feed != nullptr && frame.accepted > 0) log(frame, KeyState::kJoined);
   acks_.add(frame, result, refused_, true);
   return waited ? TurnEnd::kBudget : TurnEnd::kNeedInput;
 }
@@ -166,7 +166,7 @@ bool settle_labels(const ModelContext& about, ServerState& state) noexcept {
     state.counters.add(IoCounter::kRowsRefused, result.refused);
   }
   if (about.feed != nullptr && result.accepted > 0) {
-    about.feed->push({0, 0, 0, result.accepted, result.refused, 0, head});
+    about.feed->push({0, 0, 0, result.accepted, result.refused, 0, head, KeyState::kTimedOut});
   }
   return result.timed_out > 0;
 }
@@ -221,7 +221,7 @@ TurnEnd RowIntake::observe(std::uint64_t id, const ObserveRequest& request,
   }
   count(frame);
   if (about_->feed != nullptr && frame.accepted + frame.refused > 0) {
-    log(frame);
+    log(frame, KeyState::kPending);
     if (producer != nullptr) producer->frames = about_->feed->pushed();
   }
   // A request over HTTP speaks for a producer only while it lasts: all of HTTP has one connection

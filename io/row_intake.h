@@ -71,7 +71,7 @@ class RowIntake {
   // `take` hands the rows to the engine and returns the result.
   template <class Take>
   bool judge(std::uint64_t rows, JudgedFrame& frame, ObserveResult& result, Take&& take) noexcept;
-  void log(const JudgedFrame& frame) noexcept;
+  void log(const JudgedFrame& frame, KeyState keys) noexcept;
   void count(const JudgedFrame& frame) noexcept;
   void refuse_frame(std::uint64_t id, std::size_t rows, Refusal reason, std::uint64_t number,
                     ReplyBuffer& replies) noexcept;

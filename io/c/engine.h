@@ -126,8 +126,8 @@ WINDHOVER_API windhover_status windhover_engine_outcomes(windhover_engine* engin
  * labels_timeout_outcome their rows are learned with that outcome; WINDHOVER_WINDOW_FULL: call it
  * again later for the rest. */
 WINDHOVER_API windhover_status windhover_engine_settle_labels(windhover_engine* engine);
-/* How many keys wait now; 0 for NULL. They are lost with the engine: neither saved nor restored.
- * Any thread. */
+/* How many keys wait now; 0 for NULL. A saved state has them: after a restore they wait for as long
+ * as they had left. Any thread. */
 WINDHOVER_API uint64_t windhover_engine_pending_labels(const windhover_engine* engine);
 
 /* Does at most `max_work` rounds of learning; *done, which may be NULL, says how many had work to

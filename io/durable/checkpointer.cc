@@ -68,7 +68,7 @@ bool Checkpointer::due(std::int64_t now_ns) noexcept {
       parts_.log.used_bytes.load(std::memory_order_relaxed) > parts_.log_capacity / 2;
   if (pressed) return true;
   if (waits || (parts_.period.count() == 0 && !failed)) return false;
-  return frames > newest_frames_ ||
+  return frames > newest_frames_ || keys_kept() != newest_keys_ ||
          parts_.engine.head() > progress.head.load(std::memory_order_relaxed);
 }
 
@@ -122,6 +122,7 @@ Error Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
   facts.fingerprint = parts_.engine.fingerprint();
   facts.time_ns = time_of_day_ns();
   facts.owners = parts_.producers.tells_owners();
+  const std::uint64_t keys = keys_kept();
   CheckpointStore& store = parts_.store;
   Status status = store.begin(facts);
   if (ok(status)) status = parts_.producers.write(store.sink());
@@ -132,8 +133,11 @@ Error Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
   // The rows are in the file, so the window's writer need not wait for the rest.
   if (!at_rest) parts_.engine.state().release_capture();
   if (ok(status) && parts_.log_capacity > 0) {
+    // What became of a key while keys were written is known by the log alone.
+    const std::uint64_t rows = parts_.engine.labels().rows_end();
     const auto logged = [&] {
-      return parts_.log.durable_frames.load(std::memory_order_acquire) >= facts.frames;
+      return parts_.log.durable_frames.load(std::memory_order_acquire) >= facts.frames &&
+             parts_.log.durable_head.load(std::memory_order_acquire) >= rows;
     };
     status =
         at_rest ? (logged() ? Status::kOk : Status::kUnavailable) : wait_for(kLongestWait, logged);
@@ -144,6 +148,7 @@ Error Checkpointer::write(std::uint64_t head, bool at_rest) noexcept {
   }
   if (!ok(store.finish())) return store.error();
   newest_frames_ = facts.frames;
+  newest_keys_ = keys;
   parts_.progress.head.store(head, std::memory_order_relaxed);
   if (parts_.agent != nullptr) parts_.agent->release_below(store.frames_needed());
   return {};

@@ -46,7 +46,10 @@ class Checkpointer {
   explicit Checkpointer(const Parts& parts) noexcept : parts_(parts) {}
 
   // After recovery: `frames` is what the newest checkpoint holds.
-  void begin_with(std::uint64_t frames) noexcept { newest_frames_ = frames; }
+  void begin_with(std::uint64_t frames) noexcept {
+    newest_frames_ = frames;
+    newest_keys_ = keys_kept();
+  }
 
   Status start(const ThreadOptions& options) noexcept;
   void stop() noexcept;
@@ -61,6 +64,9 @@ class Checkpointer {
  private:
   static void run(void* self) noexcept;
   bool due(std::int64_t now_ns) noexcept;
+  std::uint64_t keys_kept() const noexcept {
+    return parts_.engine.counters().get(RuntimeCounter::kLabelsKept);
+  }
   Error take() noexcept;
   Status capture() noexcept;
   Error write(std::uint64_t head, bool at_rest) noexcept;
@@ -70,8 +76,9 @@ class Checkpointer {
 
   const Parts parts_;
   std::uint64_t newest_frames_ = 0;
-  std::uint64_t answering_ = 0;  // requests that the checkpoint under way answers
-  Pause pause_;                  // before the next one of the period, or before a retry
+  std::uint64_t newest_keys_ = 0;  // keys that had been kept when the newest was written
+  std::uint64_t answering_ = 0;    // requests that the checkpoint under way answers
+  Pause pause_;                    // before the next one of the period, or before a retry
   std::atomic<bool> running_{false};
   Wake wake_;
   Thread thread_;

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 
+#include "windhover/io/durable/logged_keys.h"
+
 namespace windhover {
 
-LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, const FrameSizes& sizes,
-                   LogProgress& progress, Clock& clock, const Options& options) noexcept
+LogAgent::LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, const LateLabels& labels,
+                   const FrameSizes& sizes, LogProgress& progress, Clock& clock,
+                   const Options& options) noexcept
     : ring_(ring),
       writer_(writer),
       rows_(rows),
+      labels_(labels),
       progress_(progress),
       clock_(clock),
       options_(options),
@@ -51,8 +55,9 @@ int LogAgent::pack() noexcept {
   while (const LoggedFrame* frame = ring_.front()) {
     std::span<std::byte> room;
     const std::size_t bytes = rows_.packed_bytes(frame->head, frame->accepted);
-    if (!ok(writer_.add(*frame, bytes, room))) break;
-    if (bytes > 0) rows_.pack(frame->head, frame->accepted, room);
+    if (!ok(writer_.add(*frame, bytes + LoggedKeys::bytes(*frame), room))) break;
+    if (bytes > 0) rows_.pack(frame->head, frame->accepted, room.first(bytes));
+    LoggedKeys::write(*frame, labels_, room.subspan(bytes).data());
     rows_.keep_from(frame->head + frame->accepted);
     packed_bytes_ += sizes_.bytes_of(frame->accepted);
     ring_.take();

@@ -13,6 +13,7 @@
 #include "windhover/io/durable/wake.h"
 #include "windhover/platform/clock.h"
 #include "windhover/platform/thread.h"
+#include "windhover/runtime/labels/late_labels.h"
 #include "windhover/runtime/window/row_follower.h"
 
 namespace windhover {
@@ -39,9 +40,10 @@ class LogAgent {
     std::chrono::nanoseconds seal_after{1'000'000};
   };
 
-  // References outlive it. `sizes` as FrameFeed's.
-  LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, const FrameSizes& sizes,
-           LogProgress& progress, Clock& clock, const Options& options) noexcept;
+  // References outlive it. `sizes` as FrameFeed's; `labels` are those of the engine of the rows.
+  LogAgent(FrameRing& ring, LogWriter& writer, RowFollower rows, const LateLabels& labels,
+           const FrameSizes& sizes, LogProgress& progress, Clock& clock,
+           const Options& options) noexcept;
 
   void on_durable(DurableFunction function, void* context) noexcept {
     told_ = function;
@@ -78,6 +80,7 @@ class LogAgent {
   FrameRing& ring_;
   LogWriter& writer_;
   RowFollower rows_;
+  const LateLabels& labels_;
   LogProgress& progress_;
   Clock& clock_;
   const Options options_;

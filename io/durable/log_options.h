@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "windhover/io/durable/folder.h"
+#include "windhover/runtime/labels/key_table.h"
 
 namespace windhover {
 
@@ -44,6 +45,9 @@ struct LoggedFrame {
   std::uint64_t refused = 0;
   std::uint64_t duplicate = 0;
   std::uint64_t head = 0;  // rows accepted before it
+  // What the keys of its rows became; kPending: they have none. The payload tells it
+  // (logged_keys.h), a record does not.
+  KeyState keys = KeyState::kPending;
 };
 
 // The contents of the file `identity`: which history the log is of, and its sizes.

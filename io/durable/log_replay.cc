@@ -5,7 +5,6 @@
 
 #include "windhover/io/durable/error_text.h"
 #include "windhover/platform/arena.h"
-#include "windhover/runtime/window/packed_rows.h"
 
 namespace windhover {
 namespace {
@@ -47,6 +46,16 @@ bool LogReplay::go_on() noexcept {
   return true;
 }
 
+// Takes what became of the keys off the frame's rows. False: the payload is not of so many rows.
+bool LogReplay::take_keys() noexcept {
+  const std::optional<std::size_t> bytes = packed().first_rows(rows_, frame_.accepted);
+  if (!bytes) return false;
+  bool good = false;
+  keys_ = LoggedKeys(rows_.subspan(*bytes), frame_, good);
+  rows_ = rows_.first(*bytes);
+  return good;
+}
+
 // Learns a frame, or as many of its rows as the engine takes at once. kClosed: there are no more.
 // kWindowFull: it has to wait for the learner.
 Status LogReplay::learn_some() noexcept {
@@ -57,25 +66,22 @@ Status LogReplay::learn_some() noexcept {
     const Status status = reader_->next(frame_, rows_);
     read_errno_ = errno_of(reader_->error());
     if (!ok(status)) return status;
-    if (frame_.head != engine_.head()) return Status::kMalformed;
+    if (frame_.head != engine_.head() || !take_keys()) return Status::kMalformed;
     rows_left_ = frame_.accepted;
   }
   if (rows_left_ > 0) {
-    const PackedRows packed(RowLayout(engine_.config().model));
     const std::uint64_t rows = std::min<std::uint64_t>(rows_left_, engine_.config().max_frame_rows);
-    std::size_t bytes = 0;
-    for (std::uint64_t i = 0; i < rows; ++i) {
-      const std::size_t row = packed.first_row(rows_.subspan(bytes));
-      if (row == 0) return Status::kMalformed;
-      bytes += row;
-    }
-    const ObserveResult result = engine_.observe_packed(rows_.first(bytes), rows);
+    const std::optional<std::size_t> bytes = packed().first_rows(rows_, rows);
+    if (!bytes) return Status::kMalformed;
+    // The learner may score them as soon as they are there, by what was answered about the keys.
+    keys_.settle(engine_.labels(), engine_.head(), rows);
+    const ObserveResult result = engine_.observe_packed(rows_.first(*bytes), rows);
     if (!ok(result.status)) return result.status;
     if (result.refused > 0) {
       rows_ = {};  // the rows beside it were taken, and must not be taken again
       return Status::kMalformed;
     }
-    rows_ = rows_.subspan(bytes);
+    rows_ = rows_.subspan(*bytes);
     rows_left_ -= rows;
   }
   if (rows_left_ == 0) learned_frames_ = frame_.number + 1;

@@ -10,9 +10,11 @@
 #include "windhover/io/durable/folder.h"
 #include "windhover/io/durable/log_progress.h"
 #include "windhover/io/durable/log_reader.h"
+#include "windhover/io/durable/logged_keys.h"
 #include "windhover/io/durable/pause.h"
 #include "windhover/platform/clock.h"
 #include "windhover/runtime/engine.h"
+#include "windhover/runtime/window/packed_rows.h"
 
 namespace windhover {
 
@@ -36,6 +38,8 @@ class LogReplay {
 
  private:
   Status learn_some() noexcept;
+  bool take_keys() noexcept;
+  PackedRows packed() const noexcept { return PackedRows(RowLayout(engine_.config().model)); }
   Status reopen_reader() noexcept;
 
   std::span<std::byte> memory_;
@@ -46,6 +50,7 @@ class LogReplay {
   std::optional<LogReader> reader_;
   LoggedFrame frame_;                // being learned
   std::span<const std::byte> rows_;  // its rows, packed, not learned yet
+  LoggedKeys keys_;                  // and what their keys became
   std::uint64_t rows_left_ = 0;
   std::uint64_t learned_frames_ = 0;  // frames below are learned
   int read_errno_ = 0;                // errno of the last read of the log

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "windhover/io/durable/error_text.h"
+#include "windhover/io/durable/logged_keys.h"
 #include "windhover/io/durable/posix_folder.h"
 #include "windhover/io/instance_id.h"
 
@@ -235,8 +236,10 @@ Result<bool> Persistence::follow_log(std::uint64_t frames) {
   log_.durable_head.store(recovered_.head);
   memory_.ring->reset(recovered_.frames);
   const PackedRows packed(RowLayout(engine_.config().model));
-  const FrameSizes sizes{packed.largest(), writer_->max_payload()};
-  agent_.emplace(*memory_.ring, *writer_, rows, sizes, log_, clock_,
+  const bool keys = engine_.config().labels.pending > 0;
+  const FrameSizes sizes{packed.largest() + (keys ? LoggedKeys::kLargest : 0),
+                         writer_->max_payload()};
+  agent_.emplace(*memory_.ring, *writer_, rows, engine_.labels(), sizes, log_, clock_,
                  LogAgent::Options{.commit_interval = config_.commit_interval});
   agent_->on_durable([](void* self) noexcept { static_cast<Persistence*>(self)->wake_.call(); },
                      this);

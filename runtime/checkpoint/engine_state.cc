@@ -1,5 +1,6 @@
 #include "windhover/runtime/checkpoint/engine_state.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "windhover/runtime/checkpoint/capture.h"
@@ -40,8 +41,9 @@ Capture* make_capture(const EngineConfig& config, Arena& arena) noexcept {
   if (!config.checkpoints) return nullptr;
   const std::size_t bytes = Capture::state_bound(arena, config);
   arena.region("checkpoint");
-  const PackedRows packed{RowLayout(config.model)};
-  return arena.make<Capture>(arena, bytes, packed.largest());
+  const std::size_t row = PackedRows(RowLayout(config.model)).largest();
+  const std::size_t key = config.labels.pending > 0 ? PendingLabels::largest_saved(config) : 0;
+  return arena.make<Capture>(arena, bytes, std::max(row, key));
 }
 
 }  // namespace
@@ -112,7 +114,28 @@ Status EngineState::write(Sink& sink, std::uint64_t head) noexcept {
   static_assert(static_cast<int>(RuntimeCounter::kRowsAccepted) == 0);
   std::memcpy(capture_->counters(), &head, sizeof(head));
   if (const Status status = writer.sections(capture_->state()); !ok(status)) return status;
+  if (const Status status = write_keys(writer, head); !ok(status)) return status;
   return writer.end();
+}
+
+// One key at a time: others go on asking and joining meanwhile.
+Status EngineState::write_keys(checkpoint::Writer& writer, std::uint64_t head) noexcept {
+  PendingLabels* const table = engine_.labels.table_;
+  if (table == nullptr) return Status::kOk;
+  const std::span<std::byte> room = capture_->rows();
+  const std::size_t largest = PendingLabels::largest_saved(engine_.config);
+  const SavedKeysHeader header = table->saved_header();
+  std::memcpy(room.data(), &header, sizeof(header));
+  std::size_t size = sizeof(header);
+  for (std::uint32_t place = 0; place < table->places(); ++place) {
+    size += table->save(place, head, capture_->head(), &room[size]);
+    const bool last = place + 1 == table->places();
+    if (!last && room.size() - size >= largest) continue;
+    const Status status = writer.section(SectionHeader(checkpoint::kKeys), room.first(size));
+    if (!ok(status)) return status;
+    size = sizeof(header);
+  }
+  return Status::kOk;
 }
 
 Status EngineState::save(Sink& sink) noexcept {
@@ -175,6 +198,8 @@ Result<bool> EngineState::read(Source& source) noexcept {
   std::size_t used = 0;
   std::uint64_t learned_at = 0;  // where the learner's first section begins
   std::uint64_t next = header.first;
+  engine_.labels.reset();
+  PendingLabels* const keys = engine_.labels.table_;
   while (result.ok()) {
     const auto section = reader.next(capture_->rows(), room.subspan(used));
     if (!section.ok()) return section.error();
@@ -182,6 +207,11 @@ Result<bool> EngineState::read(Source& source) noexcept {
     if (of.is(checkpoint::kEnd)) break;
     if (of.is(checkpoint::kRows)) {
       if (!read_rows(payload, next, header.head)) return reader.damaged();
+    } else if (of.is(checkpoint::kKeys)) {
+      if (of.version != SectionHeader().version) {
+        return Error{Status::kUnsupported, checkpoint::sentence_of_version("keys"), 0};
+      }
+      if (keys != nullptr && !keys->restore(payload, header.head)) return reader.damaged();
     } else {
       if (used == 0) learned_at = reader.section_at();
       used += sizeof(of) + payload.size();
@@ -194,9 +224,10 @@ Result<bool> EngineState::read(Source& source) noexcept {
                  static_cast<double>(next)};
   }
   engine_.parts.window.restore(header.head, header.lease);
-  engine_.labels.reset();
   if (engine_.scorer != nullptr) engine_.scorer->reset();
-  return put(room.first(used), learned_at);
+  result = put(room.first(used), learned_at);
+  if (result.ok() && keys != nullptr) keys->end_restore();
+  return result;
 }
 
 bool EngineState::read_rows(std::span<const std::byte> payload, std::uint64_t& next,

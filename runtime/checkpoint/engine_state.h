@@ -17,9 +17,10 @@ namespace windhover {
 struct EngineLayout;
 namespace checkpoint {
 class Capture;
-}
+class Writer;
+}  // namespace checkpoint
 
-// All that an engine goes on from: rows, learner, newest snapshot, counters.
+// All that an engine goes on from: rows, learner, newest snapshot, counters, keys.
 //
 // Invariant: the rows of a capture stay readable from the moment of its copy until they have been
 // written, or it is released; there is one capture at a time. The learner's thread writes capture
@@ -82,6 +83,7 @@ class EngineState {
   std::uint32_t lease() const noexcept;  // which of the window's leases a capture holds
   void take() noexcept;
   Status write(Sink& sink, std::uint64_t head) noexcept;
+  Status write_keys(checkpoint::Writer& writer, std::uint64_t head) noexcept;
   Result<bool> read(Source& source) noexcept;
   bool read_rows(std::span<const std::byte> payload, std::uint64_t& next,
                  std::uint64_t head) noexcept;

@@ -52,7 +52,7 @@ Result<Reader::Section> Reader::next(std::span<std::byte> rows,
   if (!ok(status)) return failed(status);
   header_ = header;
   std::span<std::byte> payload = rows;
-  if (!header.is(kRows)) {
+  if (!header.is(kRows) && !header.is(kKeys)) {
     // One that holds more than its configuration can have is damaged in a length.
     if (room.size() < sizeof(header)) return damaged();
     std::memcpy(room.data(), &header, sizeof(header));

@@ -48,8 +48,8 @@ class Reader {
   // has space for the section.
   Result<bool> configuration(const Header& header, const EngineConfig& config,
                              std::uint64_t fingerprint, std::span<std::byte> room) noexcept;
-  // Reads the next section, of which kEnd is the last. The payload of rows goes into `rows`, that
-  // of other sections, after the section's header, into `room`.
+  // Reads the next section, of which kEnd is the last. The payload of rows and of keys goes into
+  // `rows`, that of other sections, after the section's header, into `room`.
   struct Section {
     SectionHeader header;
     std::span<std::byte> payload;

@@ -23,16 +23,28 @@ class KeyTable {
  public:
   // Takes memory, writes nothing; reset() before use.
   KeyTable(Arena& arena, std::uint32_t places) noexcept;
-  // Begins anew: no place has a key.
+  // Begins anew, with a seed of its own: no place has a key.
   void reset() noexcept;
+  // The same with a given seed.
+  void reset(std::uint64_t seed) noexcept;
+  std::uint64_t seed() const noexcept { return hash_seed_; }
+
+  // A number for a key, the same wherever the seed is: two keys have the same one time in 2^64.
+  std::uint64_t hash(std::string_view key) const noexcept;
 
   // The place of a key. O(1) on average, whatever keys a sender chooses.
   std::optional<std::uint32_t> find(std::string_view key) const noexcept;
+  // The place of the key with this hash().
+  std::optional<std::uint32_t> find_hash(std::uint64_t hash) const noexcept;
   // Gives the place this key, as a pending one. REQUIRES: the place has no key, no place has this
   // one, and it has 1 to kMaxKeyBytes bytes.
   void insert(std::uint32_t place, std::string_view key) noexcept;
   // Takes the place's key away, if it has one.
   void erase(std::uint32_t place) noexcept;
+  // The place's key; empty: it has none.
+  std::string_view key(std::uint32_t place) const noexcept {
+    return place < written_ ? nodes_[place].key() : std::string_view();
+  }
   // What has become of the place's key. REQUIRES, here and below: it has one.
   KeyState state(std::uint32_t place) const noexcept { return nodes_[place].state; }
   void settle(std::uint32_t place, KeyState state) noexcept { nodes_[place].state = state; }
@@ -49,7 +61,9 @@ class KeyTable {
   };
   static_assert(sizeof(Node) == 72);
 
-  std::uint32_t& bucket_of(std::string_view key) const noexcept;
+  std::uint32_t& bucket_of(std::uint64_t hash) const noexcept {
+    return buckets_[hash & (buckets_.size() - 1)];
+  }
 
   std::span<Node> nodes_;
   std::span<std::uint32_t> buckets_;  // the first place of each

@@ -34,7 +34,8 @@ void keep_each(PendingLabels& labels, const PredictRequest& request, std::size_t
 PendingLabels* make_table(EngineLayout& engine, Arena& arena) noexcept {
   if (engine.config.labels.pending == 0) return nullptr;
   arena.region("labels");
-  return arena.make<PendingLabels>(arena, engine.config, engine.clock, engine.counters);
+  return arena.make<PendingLabels>(arena, engine.config, engine.clock, engine.progress,
+                                   engine.counters);
 }
 
 }  // namespace
@@ -48,6 +49,10 @@ void LateLabels::reset() noexcept {
 
 std::uint64_t LateLabels::pending() const noexcept {
   return table_ == nullptr ? 0 : table_->pending();
+}
+
+std::uint64_t LateLabels::rows_end() const noexcept {
+  return table_ == nullptr ? 0 : table_->rows_end();
 }
 
 Status LateLabels::may_keep(const PredictRequest& request) noexcept {

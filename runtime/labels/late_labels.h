@@ -8,6 +8,7 @@
 
 #include "windhover/platform/arena.h"
 #include "windhover/platform/result.h"
+#include "windhover/runtime/labels/key_table.h"
 #include "windhover/runtime/observation.h"
 #include "windhover/runtime/prediction/predictive.h"
 
@@ -19,18 +20,18 @@ class PendingLabels;
 class Predictor;
 
 // Invariant: a key is pending from the answer about its row on until its outcome is a row of the
-// stream or its time is up. Keys are in memory alone: neither EngineState::save() nor a log has
-// them, and after a restore there are none. Readers' threads and the observe thread write the table
-// of keys, under a lock that is held while one key is looked up and its row copied
-// (pending_labels.h).
+// stream or its time is up. EngineState::save() saves the keys, and after a restore they are as
+// they were then; those that became rows since are settled when a log gives the rows again
+// (settle_again). Readers' threads and the observe thread write the table of keys, under a lock
+// that is held while one key is looked up and its row copied (pending_labels.h).
 class LateLabels {
  public:
   // Takes the outcomes of rows that were asked about with a key (PredictRequest::keys): each such
   // row is then an observation like any other, accepted or refused by itself; the first
   // refused.size() refusals are listed. Where predictions are scored it is scored by the answer
   // given when it was asked about. A row is refused with kUnknownKey if nobody has asked with the
-  // key, or long ago, or before a restart, and with kKeyTimedOut if its time is up and it was
-  // settled. `duplicate` counts keys whose outcome had come already. The status is as of
+  // key, or long ago, or it was lost in a restart, and with kKeyTimedOut if its time is up and it
+  // was settled. `duplicate` counts keys whose outcome had come already. The status is as of
   // Engine::observe() (kWindowFull: nothing has happened), or kKeyNotTaken: EngineConfig::labels
   // keeps no keys. The observe thread. O(keys x features).
   ObserveResult observe(const OutcomeBatch& batch, std::span<RefusedRow> refused) noexcept;
@@ -40,6 +41,21 @@ class LateLabels {
   // max_frame_rows at most, become observations with that outcome, accepted or refused;
   // kWindowFull: try again later. The observe thread. O(most x features).
   ObserveResult settle(std::uint64_t most) noexcept;
+
+  // ---- For a log of the rows that outcomes and silence bring.
+
+  // The hash of the key that became this row of the stream: a number that tells it from the other
+  // keys of this engine, and of engines restored from it. On any thread that holds a lease on the
+  // row. REQUIRES: observe() or settle() has made it.
+  std::uint64_t hash_of(std::uint64_t row) const noexcept;
+  // After a restore, before the row of the key with this hash is observed again: the key is settled
+  // as it was. Nothing happens if it is not known, because it was asked about after what was
+  // restored, or has been asked about again since. The observe thread. O(1).
+  void settle_again(std::uint64_t hash, KeyState state, std::uint64_t row) noexcept;
+
+  // The row after the last one that a key became; a key that is settled is no row from there on.
+  // Any thread.
+  std::uint64_t rows_end() const noexcept;
 
   // How many keys are pending now. Any thread.
   std::uint64_t pending() const noexcept;

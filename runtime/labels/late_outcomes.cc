@@ -75,4 +75,10 @@ ObserveResult LateLabels::settle(std::uint64_t most) noexcept {
   return result;
 }
 
+std::uint64_t LateLabels::hash_of(std::uint64_t row) const noexcept { return table_->hash_of(row); }
+
+void LateLabels::settle_again(std::uint64_t hash, KeyState state, std::uint64_t row) noexcept {
+  if (table_ != nullptr) table_->settle_again(hash, state, row);
+}
+
 }  // namespace windhover

@@ -9,16 +9,19 @@
 namespace windhover {
 
 PendingLabels::PendingLabels(Arena& arena, const EngineConfig& config, Clock& clock,
+                             const EngineProgress& progress,
                              Counters<RuntimeCounter>& counters) noexcept
     : layout_(config.model),
       missing_(config.missing_features),
       timeout_ns_(static_cast<std::int64_t>(config.labels.timeout_seconds * 1e9)),
       timeout_outcome_(config.labels.timeout_outcome),
       clock_(clock),
+      progress_(progress),
       counters_(counters),
       keys_(arena, config.labels.pending),
       places_(arena, config.labels.pending),
       rows_(arena.allocate<double>(config.labels.pending * layout_.stride())),
+      hashes_(arena.allocate<std::uint64_t>(config.window_slack)),
       answers_(arena, config.labels.pending,
                config.score_predictions ? Predictor::given_numbers(config) : 0) {}
 
@@ -26,6 +29,8 @@ void PendingLabels::reset() noexcept {
   keys_.reset();
   places_.reset();
   answers_.reset();
+  restored_ = 0;
+  left_out_ = 0;
   pending_ = 0;
 }
 
@@ -47,7 +52,9 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
   }
   write_row(request, row, row_of(*place));
   answers_.kept.write(*place, answer, replaces);
-  places_.wait(*place, now_ns + timeout_ns_);
+  // What a log learns again came before the question.
+  const std::uint64_t since = std::max(places_.next_row(), progress_.recovery_target());
+  places_.wait(*place, now_ns + timeout_ns_, since);
   counters_.add(RuntimeCounter::kLabelsKept);
   return replaces ? PendingKey::kReplaced : PendingKey::kKept;
 }
@@ -55,7 +62,8 @@ PendingKey PendingLabels::keep(std::string_view key, const PredictRequest& reque
 std::optional<std::uint32_t> PendingLabels::begin(std::string_view key,
                                                   std::int64_t now_ns) noexcept {
   std::optional<std::uint32_t> place = places_.take(answers_.queue.read());
-  const bool drops = !place && std::isnan(timeout_outcome_);
+  // While a log is learned again, the rows of some that are overdue are still to come.
+  const bool drops = !place && std::isnan(timeout_outcome_) && progress_.recovery_target() == 0;
   if (drops && drop_some(1, now_ns) > 0) place = places_.take(answers_.queue.read());
   if (!place) return place;
   keys_.erase(*place);
@@ -95,8 +103,18 @@ void PendingLabels::settle(std::uint32_t place, KeyState state, std::uint64_t se
   counters_.add(state == KeyState::kJoined ? RuntimeCounter::kLabelsJoined
                                            : RuntimeCounter::kLabelsTimedOut);
   keys_.settle(place, state);
-  const bool is_scored = sequence != kNoSequence && answers_.kept.has(place);
-  places_.settle(place, is_scored ? answers_.queue.push(sequence, place) : PlaceLists::kNoEntry);
+  if (sequence == kNoSequence) return places_.settle(place);
+  hashes_[sequence % hashes_.size()] = keys_.hash(keys_.key(place));
+  const bool is_scored = answers_.kept.has(place);
+  places_.settle(place, sequence,
+                 is_scored ? answers_.queue.push(sequence, place) : PlaceLists::kNoEntry);
+}
+
+void PendingLabels::settle_again(std::uint64_t hash, KeyState state, std::uint64_t row) noexcept {
+  const std::lock_guard lock(mutex_);
+  const std::optional<std::uint32_t> place = keys_.find_hash(hash);
+  if (!place || keys_.state(*place) != KeyState::kPending) return;
+  if (row >= places_.since(*place)) settle(*place, state, row);
 }
 
 std::uint64_t PendingLabels::overdue(std::uint64_t most) noexcept {

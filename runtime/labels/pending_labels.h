@@ -15,8 +15,10 @@
 #include "windhover/platform/counters.h"
 #include "windhover/runtime/config.h"
 #include "windhover/runtime/counter_ids.h"
+#include "windhover/runtime/engine_progress.h"
 #include "windhover/runtime/labels/key_table.h"
 #include "windhover/runtime/labels/place_lists.h"
+#include "windhover/runtime/labels/saved_key.h"
 #include "windhover/runtime/missing_features.h"
 #include "windhover/runtime/prediction/predictive.h"
 #include "windhover/runtime/scoring/given_answers.h"
@@ -35,16 +37,16 @@ namespace windhover {
 // Invariant: a place with a key is pending or settled, and what the learner has to read of it does
 // not change from join*() until scored().
 //
-// Threads: keep() and pending() any; join*(), overdue() and drop_overdue() the observe thread's;
-// the learner reads answers(). A lock is held while one key is looked up and its row copied
-// (several keys in overdue() and drop_overdue()); the learner never takes it. No heap call. Memory
-// of a key: its row as in the window, 100 to 104 bytes, and where predictions are scored the
-// answer's numbers, 8 more, and 24 bytes.
+// Threads: keep(), pending() and save() any; join*(), overdue(), drop_overdue() and settle_again()
+// the observe thread's; the learner reads answers(). A lock is held while one key is looked up and
+// its row copied (several keys in overdue() and drop_overdue()); the learner never takes it. No
+// heap call. Memory of a key: its row as in the window, 100 to 104 bytes, and where predictions are
+// scored the answer's numbers, 8 more, and 24 bytes; besides, 8 bytes for each row of window slack.
 class PendingLabels {
  public:
   // Takes memory, writes nothing; call reset() before use.
   PendingLabels(Arena& arena, const EngineConfig& config, Clock& clock,
-                Counters<RuntimeCounter>& counters) noexcept;
+                const EngineProgress& progress, Counters<RuntimeCounter>& counters) noexcept;
   // Begins anew without keys. REQUIRES: no thread is at work.
   void reset() noexcept;
 
@@ -53,6 +55,34 @@ class PendingLabels {
   PendingKey keep(std::string_view key, const PredictRequest& request, std::size_t row,
                   const GivenAnswer* answer) noexcept;
   std::uint64_t pending() const noexcept { return pending_.load(std::memory_order_relaxed); }
+
+  // The hash (KeyTable) of the key that became row `row` of the stream; readable, on any thread
+  // that knows of the row, until window_slack more have come. REQUIRES: a key became that row.
+  std::uint64_t hash_of(std::uint64_t row) const noexcept { return hashes_[row % hashes_.size()]; }
+  // The row after the last one that a key became. Any thread.
+  std::uint64_t rows_end() noexcept {
+    const std::lock_guard lock(mutex_);
+    return places_.next_row();
+  }
+  // A row that a key had become is row `row` of the stream once more: settles the key as it was,
+  // unless it is not known, or has been asked about again since.
+  void settle_again(std::uint64_t hash, KeyState state, std::uint64_t row) noexcept;
+
+  // ---- For checkpoints (saved_keys.cc).
+
+  // The most bytes that a key takes.
+  static std::size_t largest_saved(const EngineConfig& config) noexcept;
+  SavedKeysHeader saved_header() noexcept;
+  std::uint32_t places() const noexcept { return places_.size(); }
+  // Writes the place's key as it was when the stream had `head` rows and the learner had taken in
+  // `learned`, and returns how many bytes that takes; 0: there is nothing to say. Others may be at
+  // work: of a key asked about since, or of a place taken again since, it says what it finds.
+  std::size_t save(std::uint32_t place, std::uint64_t head, std::uint64_t learned,
+                   std::byte* out) noexcept;
+  // Takes up what save() wrote of a stream of `head` rows, after reset() and before anything else;
+  // end_restore() comes last. False: that is not what save() writes.
+  bool restore(std::span<const std::byte> section, std::uint64_t head) noexcept;
+  void end_restore() noexcept;
 
   // Gives the row of a pending key to take(row), which copies it and returns kOk if it is accepted:
   // then it is row `sequence` of the stream. A row that take() refuses stays pending. A key whose
@@ -104,6 +134,8 @@ class PendingLabels {
   // Finds a place for a key that is not pending; nothing: there is none.
   std::optional<std::uint32_t> begin(std::string_view key, std::int64_t now_ns) noexcept;
   void settle(std::uint32_t place, KeyState state, std::uint64_t sequence) noexcept;
+  bool restore_key(std::span<const std::byte> entry, std::uint64_t head,
+                   bool with_settled) noexcept;
   std::uint64_t drop_some(std::uint64_t most, std::int64_t now_ns) noexcept;
   void write_row(const PredictRequest& request, std::size_t row, double* out) const noexcept;
 
@@ -112,13 +144,17 @@ class PendingLabels {
   const std::int64_t timeout_ns_;
   const double timeout_outcome_;
   Clock& clock_;
+  const EngineProgress& progress_;
   Counters<RuntimeCounter>& counters_;
 
   std::mutex mutex_;  // guards all members down to the answers, but for what the learner reads
   KeyTable keys_;
   PlaceLists places_;
   std::span<double> rows_;
-  GivenAnswers answers_;  // a place with an unread entry in its queue is not taken
+  std::span<std::uint64_t> hashes_;  // of the keys that became the newest rows
+  std::uint32_t restored_ = 0;       // places so far, and
+  std::uint64_t left_out_ = 0;       // pending keys for which there was none
+  GivenAnswers answers_;             // a place with an unread entry in its queue is not taken
 
   std::atomic<std::uint64_t> pending_{0};
 };

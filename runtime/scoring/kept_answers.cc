@@ -1,6 +1,8 @@
 #include "windhover/runtime/scoring/kept_answers.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 namespace windhover {
 
@@ -48,6 +50,23 @@ GivenAnswer KeptAnswers::read(std::uint32_t place) const noexcept {
     answer.served[i] = {served[2 * i], served[2 * i + 1]};
   }
   return answer;
+}
+
+void KeptAnswers::save(std::uint32_t place, std::byte* out) const noexcept {
+  std::memcpy(out, &kinds_[place], sizeof(Kind));
+  std::memcpy(out + sizeof(Kind), &answers_[place * stride()], stride() * sizeof(double));
+}
+
+void KeptAnswers::restore(std::uint32_t place, std::span<const std::byte> bytes) noexcept {
+  if (numbers_ == 0) return;
+  Kind& kind = kinds_[place];
+  kind = {0, OutcomeUse::kNothing, false};
+  if (bytes.empty()) return;
+  std::memcpy(&kind.n_seen, bytes.data(), sizeof(kind.n_seen));
+  const auto use = static_cast<OutcomeUse>(bytes[offsetof(Kind, use)]);
+  kind.use = std::min(use, OutcomeUse::kCheck);
+  kind.answered = true;
+  std::memcpy(&answers_[place * stride()], &bytes[sizeof(Kind)], stride() * sizeof(double));
 }
 
 }  // namespace windhover

@@ -46,6 +46,16 @@ class KeptAnswers {
   // Valid as long as the place is not written. REQUIRES: has(place).
   GivenAnswer read(std::uint32_t place) const noexcept;
 
+  // ---- For checkpoints. How many bytes an answer takes; save() writes them, restore() reads them.
+  std::size_t saved_bytes() const noexcept {
+    return numbers_ == 0 ? 0 : sizeof(Kind) + stride() * sizeof(double);
+  }
+  // REQUIRES: has(place).
+  void save(std::uint32_t place, std::byte* out) const noexcept;
+  // Empty: the place has no answer. REQUIRES otherwise: saved_bytes() of them.
+  void restore(std::uint32_t place, std::span<const std::byte> bytes) noexcept;
+  JudgedRows& judged() noexcept { return judged_; }
+
  private:
   struct Kind {
     std::uint32_t n_seen;  // the lower half

@@ -37,6 +37,14 @@ class JudgedRows {
     return rows_;
   }
 
+  // The posterior judged last, and by how many rows.
+  std::uint64_t n_seen() const noexcept { return n_seen_; }
+  std::uint64_t rows() const noexcept { return rows_; }
+  void restore(std::uint64_t n_seen, std::uint64_t rows) noexcept {
+    n_seen_ = n_seen;
+    rows_ = rows;
+  }
+
  private:
   std::uint64_t n_seen_ = 0;
   std::uint64_t rows_ = 0;

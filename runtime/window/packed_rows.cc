@@ -53,17 +53,20 @@ std::size_t PackedRows::first_row(std::span<const std::byte> bytes) const noexce
   return size <= bytes.size() ? size : 0;
 }
 
-bool PackedRows::holds(std::span<const std::byte> bytes, std::uint64_t rows) const noexcept {
+std::optional<std::size_t> PackedRows::first_rows(std::span<const std::byte> bytes,
+                                                  std::uint64_t rows) const noexcept {
   if (!layout_.sparse()) {
     const std::size_t size = bytes_of_count(0);
-    return bytes.size() % size == 0 && bytes.size() / size == rows;
+    if (rows > bytes.size() / size) return std::nullopt;
+    return rows * size;
   }
+  std::size_t sum = 0;
   for (; rows > 0; --rows) {
-    const std::size_t size = first_row(bytes);
-    if (size == 0) return false;
-    bytes = bytes.subspan(size);
+    const std::size_t size = first_row(bytes.subspan(sum));
+    if (size == 0) return std::nullopt;
+    sum += size;
   }
-  return bytes.empty();
+  return sum;
 }
 
 Status PackedRows::unpack(std::span<const std::byte> bytes, double* row) const noexcept {

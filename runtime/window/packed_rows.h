@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "windhover/platform/status.h"
@@ -36,8 +37,14 @@ class PackedRows {
 
   // How many bytes the first row of `bytes` takes, or 0 where they are no whole row.
   std::size_t first_row(std::span<const std::byte> bytes) const noexcept;
-  // Whether `bytes` are exactly `rows` rows. Complexity O(1) dense, O(rows) sparse.
-  bool holds(std::span<const std::byte> bytes, std::uint64_t rows) const noexcept;
+  // How many bytes the first `rows` rows take; nothing: there are not so many. Complexity, here and
+  // below: O(1) dense, O(rows) sparse.
+  std::optional<std::size_t> first_rows(std::span<const std::byte> bytes,
+                                        std::uint64_t rows) const noexcept;
+  // Whether `bytes` are exactly `rows` rows.
+  bool holds(std::span<const std::byte> bytes, std::uint64_t rows) const noexcept {
+    return first_rows(bytes, rows) == bytes.size();
+  }
 
   // Writes the first row of `bytes` into a slot of the window. After kTooManyNonzeros,
   // kIndexOutOfRange or kIndicesNotIncreasing what the slot holds is not defined. Does not check

@@ -344,8 +344,9 @@ TEST(LateLabelsOverSockets, AModelKeepsRowsOfQuestionsThatItWouldNotAnswer) {
   }
 }
 
-// An Outcome that was acknowledged is an observation that was: it is on disk. Keys are not.
-TEST(LateLabelsOverSockets, JoinedRowsOutliveARestartAndPendingKeysDoNot) {
+// An Outcome that was acknowledged is an observation that was: it is on disk. Keys asked about
+// since the newest checkpoint are not.
+TEST(LateLabelsOverSockets, JoinedRowsOutliveAKillAndKeysSinceTheCheckpointDoNot) {
   const std::string folder = temporary_path("late_labels_kept");
   const EngineConfig engine = with_labels(engine_on_disk(), 1'024);
   const ServerConfig config = server_on_disk(folder);

@@ -41,6 +41,23 @@ TEST(KeyTable, FindsThePlaceOfAKeyUntilItIsErased) {
   EXPECT_EQ(t.keys.find("b"), 0U);
 }
 
+TEST(KeyTable, FindsAKeyByItsHashWhereverTheSeedIsTheSame) {
+  Table one(64);
+  Table other(128);
+  other.keys.reset(one.keys.seed());
+  for (std::uint32_t i = 0; i < 64; ++i) one.keys.insert(i, std::to_string(i));
+  for (std::uint32_t i = 0; i < 64; ++i) other.keys.insert(127 - i, std::to_string(i));
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    const std::uint64_t hash = one.keys.hash(one.keys.key(i));
+    EXPECT_EQ(one.keys.find_hash(hash), i);
+    EXPECT_EQ(other.keys.find_hash(hash), 127 - i);
+  }
+  EXPECT_EQ(one.keys.find_hash(one.keys.hash("64")), std::nullopt);
+  other.keys.reset();
+  EXPECT_NE(other.keys.seed(), one.keys.seed());
+  EXPECT_TRUE(other.keys.key(127).empty());
+}
+
 TEST(KeyTable, ErasesAPlaceWithoutAKeyToNoEffect) {
   Table t(4);
   t.keys.erase(3);  // has never had one

@@ -269,24 +269,6 @@ TEST(Labels, RowsOfALargerQuestionAreKept) {
   EXPECT_EQ(served.engine->labels().may_keep(request), Status::kOffsetNotTaken);
 }
 
-// They are in memory alone.
-TEST(Labels, ACheckpointHasNoKeys) {
-  EngineConfig config = with_labels(config_of("linear"));
-  config.checkpoints = true;
-  Keyed served(config);
-  const Data data = linear_data(300, 3, 1.0, 5);
-  served.stream(data, 0, 200);
-  served.ask("a", data, 200);
-  MemorySink sink;
-  ASSERT_EQ(served.engine->state().save(sink), Status::kOk);
-  MemorySource source(sink.bytes);
-  ASSERT_TRUE(served.engine->state().restore(source).ok());
-  EXPECT_EQ(served.engine->labels().pending(), 0u);
-  EXPECT_EQ(served.tell("a", 1).refused, 1u);
-  EXPECT_EQ(served.refused.reason, Status::kUnknownKey);
-  EXPECT_EQ(served.ask("a", data, 200).pending, PendingKey::kKept);
-}
-
 // Every key is told what became of it, whoever asks while rows are joined and learned.
 TEST(Labels, NothingIsLostBetweenThreads) {
   EngineConfig config = with_labels(config_of("linear"), 64);

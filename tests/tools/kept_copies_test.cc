@@ -8,7 +8,9 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "windhover/tests/io/durable/key_client.h"
 #include "windhover/tests/tools/kept_support.h"
 #include "windhover/tests/tools/support.h"
 #include "windhover/tools/kept/checkpoint_contents.h"
@@ -42,6 +44,36 @@ TEST(Backup, IsServedAsTheOriginalWas) {
   // The stream goes on.
   send_rows(life, 8, 1'000, 100);
   EXPECT_EQ(life.engine().head(), 3'100U);
+}
+
+// A frame of outcomes that the end of the copy cuts takes with it which keys its rows were: those
+// before the end are settled, and those behind it wait.
+TEST(Backup, CutsTheKeysOfAFrameWithItsRows) {
+  const std::string from = temporary_path("keys");
+  {
+    ServerLife life(server_on_disk(from), keyed_engine());
+    ASSERT_TRUE(life.opens()) << life.error();
+    KeyClient client(life);
+    std::vector<std::uint64_t> numbers;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      (void)client.ask(i);
+      numbers.push_back(i);
+    }
+    ASSERT_TRUE(life.checkpoint());
+    client.shout(numbers);
+    ASSERT_TRUE(eventually([&] { return life.server().kept().log().durable_head.load() == 10U; }));
+  }
+  const std::string to = temporary_path("cut-keys");
+  CopyOptions options;
+  options.to_row = 4;
+  EXPECT_EQ(copy(from, to, options).rows, 4U);
+  ServerLife life(server_on_disk(to), keyed_engine());
+  ASSERT_TRUE(life.opens()) << life.error();
+  ASSERT_TRUE(eventually([&] { return life.engine().head() == 4U; }));
+  KeyClient client(life);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    EXPECT_EQ(of(client.tell(i)), i < 4 ? Became::kDuplicate : Became::kAccepted) << i;
+  }
 }
 
 TEST(Backup, OfAServerAtWorkHasAllThatWasAcknowledgedBefore) {

@@ -235,16 +235,18 @@ class Copy {
            reader.error().number > static_cast<double>(frame);
   }
 
-  // Cuts the rows of a frame that are beyond the end of the history.
+  // Cuts the rows of a frame that are beyond the end of the history, and their keys
+  // (io/durable/logged_keys.h).
   std::span<const std::byte> cut(LoggedFrame& frame, std::span<const std::byte> payload) {
     const std::uint64_t wanted = *options_.to_row - report_.rows;
     if (frame.accepted <= wanted) return payload;
-    const PackedRows rows(contents_.layout());
-    std::size_t bytes = 0;
-    for (std::uint64_t i = 0; i < wanted; ++i) {
-      const std::size_t row = rows.first_row(payload.subspan(bytes));
-      if (row == 0) throw RunError("a frame of the log has another form than the checkpoint says");
-      bytes += row;
+    const std::span<const std::byte> rows = payload.first(bytes_of_rows(payload, wanted));
+    const std::span<const std::byte> keys = payload.subspan(bytes_of_rows(payload, frame.accepted));
+    cut_.assign(rows.begin(), rows.end());
+    if (!keys.empty()) {
+      const std::size_t kept = (1 + wanted) * sizeof(std::uint64_t);
+      const auto cut = keys.first(std::min(kept, keys.size()));
+      cut_.insert(cut_.end(), cut.begin(), cut.end());
     }
     if (frame.refused > 0 && frame.producer != 0) {
       report_.remarks.push_back(fmt::format(
@@ -254,7 +256,17 @@ class Copy {
     }
     if (frame.producer != 0) frame.next -= frame.accepted - wanted;
     frame.accepted = wanted;
-    return payload.first(bytes);
+    return cut_;
+  }
+
+  // How many bytes the first `count` rows of a frame take.
+  std::size_t bytes_of_rows(std::span<const std::byte> payload, std::uint64_t count) const {
+    const std::optional<std::size_t> bytes =
+        PackedRows(contents_.layout()).first_rows(payload, count);
+    if (!bytes) {
+      throw RunError("a frame of the log has another form than the checkpoint says");
+    }
+    return *bytes;
   }
 
   void tell(std::uint64_t bytes) const {
@@ -274,6 +286,7 @@ class Copy {
   LogOptions log_;  // of the copy
   CheckpointFacts facts_;
   CheckpointContents contents_;
+  std::vector<std::byte> cut_;  // the payload of a frame that was cut
   CopyReport report_;
 };
 

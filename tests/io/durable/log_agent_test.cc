@@ -25,8 +25,8 @@ class LogAgentTest : public ::testing::Test {
     ring_.reset(0);
     LogAgent::Options options;
     options.seal_after = std::chrono::nanoseconds(kSealAfterNs);
-    agent_.emplace(ring_, writer_->log.value(), engine_->follower().value(), FrameSizes{.row = 1},
-                   progress_, clock_, options);
+    agent_.emplace(ring_, writer_->log.value(), engine_->follower().value(), engine_->labels(),
+                   FrameSizes{.row = 1}, progress_, clock_, options);
   }
 
   static EngineConfig config() {
