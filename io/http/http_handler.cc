@@ -28,25 +28,35 @@ HttpAnswer wrong_method(std::string_view allow) {
   return answer;
 }
 
-// The first name in a query that the route does not take; nothing: it takes them all.
-std::optional<std::string_view> other_parameter(const HttpRoute& route, std::string_view query) {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    const std::string_view name = pair.substr(0, pair.find('='));
-    if (!pair.empty() && !route.takes(name)) return name;
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-  }
-  return std::nullopt;
-}
-
-HttpAnswer wrong_parameter(const HttpRoute& route, std::string_view name) {
+std::string not_taken(const HttpRoute& route, std::string_view name) {
   constexpr std::size_t kShown = 40;
   std::string taken;
   for (const std::string_view parameter : route.parameters) {
     if (!parameter.empty()) taken += (taken.empty() ? "" : " and ") + std::string(parameter);
   }
-  return http_error(400, "this path does not take \"" + std::string(name.substr(0, kShown)) +
-                             "\" behind its '?'; it takes " + (taken.empty() ? "nothing" : taken));
+  return "this path does not take \"" + std::string(name.substr(0, kShown)) +
+         "\" behind its '?'; it takes " + (taken.empty() ? "nothing" : taken);
+}
+
+// What is wrong with a query, in a sentence; nothing: the route takes each of its names, each has a
+// value and stands there once.
+std::optional<std::string> query_fault(const HttpRoute& route, std::string_view query) {
+  std::array<bool, std::tuple_size_v<decltype(HttpRoute::parameters)>> given = {};
+  while (!query.empty()) {
+    const std::string_view pair = query.substr(0, query.find('&'));
+    const std::string_view name = pair.substr(0, pair.find('='));
+    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    if (pair.empty()) continue;
+    if (!route.takes(name)) return not_taken(route, name);
+    if (pair.size() <= name.size() + 1) {
+      return "\"" + std::string(name) + "\" has no value behind the '?'; give one, or leave it out";
+    }
+    const auto place = std::ranges::find(route.parameters, name) - route.parameters.begin();
+    bool& again = given[static_cast<std::size_t>(place)];
+    if (again) return "\"" + std::string(name) + "\" stands more than once behind the '?'";
+    again = true;
+  }
+  return std::nullopt;
 }
 
 constexpr std::string_view kManualPath = "/docs";
@@ -160,9 +170,7 @@ HttpAnswer HttpHandler::answer(const HttpRoute& route, HttpRequest& request) {
   }
   // Signs of life take no notice, so that asking for them does not tell which models there are.
   if (route.needs != HttpNeeds::kNothing) {
-    if (const auto name = other_parameter(route, request.query)) {
-      return wrong_parameter(route, *name);
-    }
+    if (const auto fault = query_fault(route, request.query)) return http_error(400, *fault);
   }
   if (route.takes("model") && !find_model(request)) {
     return http_error(404, "there is no model of this name; /v1/models lists them");

@@ -54,7 +54,7 @@ json resolved(const json& parameter) {
   return name.empty() ? parameter : document()["components"]["parameters"].at(name);
 }
 
-// A misspelt "model" would have the first one answer.
+// A misspelt "model", or one without a value, would have the first one answer.
 TEST(OpenApi, ParametersAreThoseOfTheServerAndOthersAreRefused) {
   HttpWorld world;
   for (const auto& [path, methods] : document().at("paths").items()) {
@@ -87,6 +87,19 @@ TEST(OpenApi, ParametersAreThoseOfTheServerAndOthersAreRefused) {
         EXPECT_TRUE(!refused || answer.status == 400U) << path << "?" << query;
       }
       EXPECT_EQ(asked_with("model=none").status, taken.contains("model") ? 404U : 400U) << path;
+      const auto refused_with = [&](const std::string& query, std::string_view sentence) {
+        const HttpResponse answer = asked_with(query);
+        EXPECT_EQ(answer.status, 400U) << path << "?" << query;
+        EXPECT_NE(answer.body.find(sentence), std::string::npos) << query << " " << answer.body;
+      };
+      for (const std::string& name : taken) {
+        for (const std::string& query : {name, name + "=", "&" + name + "=&"}) {
+          refused_with(query, name + "\\\" has no value behind the '?'");
+        }
+        for (const std::string& other : {name + "=1", name + "=2"}) {
+          refused_with(name + "=1&" + other, name + "\\\" stands more than once behind the '?'");
+        }
+      }
     }
   }
 }

@@ -66,7 +66,7 @@ export class Daemon {
     const kFrame = 400;
     for (let first = 0; first < rows.length; first += kFrame) {
       const some = rows.slice(first, first + kFrame);
-      await this.ask(`v1/observe?model=${model}`, {
+      await this.ask(model === "" ? "v1/observe" : `v1/observe?model=${model}`, {
         rows: some.length, features_f64: some.flatMap((row) => row.slice(0, -1)), targets_f64: some.map((row) => row.at(-1)),
         ...(trials === undefined ? {} : { trials: some.map(() => trials) }),
       }, token);
