@@ -133,8 +133,9 @@ TEST(DaemonCheckConfig, SaysWhereTheFileIsWrong) {
 
 // All that a start would read, before the old daemon is stopped.
 TEST(DaemonCheckConfig, ReadsCertificateKeyAndIdentitiesToo) {
-  const testing::TestCertificate authority("check-authority", "", nullptr);
-  const testing::TestCertificate server("check-server", "DNS:localhost", &authority);
+  constexpr long kMonth = 30 * 86'400;  // so that they do not expire soon
+  const testing::TestCertificate authority("check-authority", "", nullptr, kMonth);
+  const testing::TestCertificate server("check-server", "DNS:localhost", &authority, kMonth);
   const std::string hash = testing::hash_text("x");
   const std::string identities = testing::write_identities("check-identities", "# none\n");
   const std::string file = testing::temporary_path("check-files.toml");

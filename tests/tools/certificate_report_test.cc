@@ -39,6 +39,23 @@ TEST(CertificateReport, TellsOfOneThatIsTakenUpAndWhenItsTimeComes) {
   EXPECT_EQ(recorded.lines(), Lines{"info certificate days_left=70"});
 }
 
+// 100 days after 1970 began it is April 11.
+TEST(CertificateReport, WordsSayTheDateWhenItIsNotGoodOrNotForLong) {
+  const CertificateDates dates{100 * kDay, 130 * kDay + 3'723};
+  const auto at = [&](std::int64_t seconds) { return words_of(dates, seconds * kSecond); };
+  EXPECT_EQ(words_of({}, 5 * kSecond), "") << "there is none";
+  EXPECT_EQ(at(100 * kDay - 1), "is not valid before 1970-04-11 00:00:00 UTC");
+  EXPECT_EQ(at(100 * kDay), "");
+  EXPECT_EQ(at(116 * kDay + 3'723), "");
+  EXPECT_EQ(at(116 * kDay + 3'724), "expires on 1970-05-11 01:02:03 UTC");
+  EXPECT_EQ(at(130 * kDay + 3'723), "expires on 1970-05-11 01:02:03 UTC");
+  EXPECT_EQ(at(130 * kDay + 3'724), "has expired on 1970-05-11 01:02:03 UTC");
+  // The year 9999 is how a certificate says that it has no end.
+  EXPECT_EQ(words_of({0, 253'402'300'799}, 5 * kSecond), "");
+  EXPECT_EQ(words_of({253'402'300'799, 253'402'300'800}, 5 * kSecond).find("is not valid before "),
+            0U);
+}
+
 TEST(CertificateReport, TellsOfTheAuthoritiesOfClientsByTheirName) {
   RecordedLog recorded("client_ca.log");
   CertificateReport report(kClientCa, recorded.log());

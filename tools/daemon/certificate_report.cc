@@ -1,12 +1,24 @@
 #include "windhover/tools/daemon/certificate_report.h"
 
+#include <algorithm>
+#include <limits>
+
+#include "windhover/tools/kept/kept_text.h"
+
 namespace windhover {
 namespace {
 
 constexpr std::int64_t kDay = 86'400;
 constexpr std::int64_t kSoon = 14 * kDay;
 
-std::int64_t seconds_of(std::int64_t wall_ns) noexcept { return wall_ns / 1'000'000'000; }
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::int64_t seconds_of(std::int64_t wall_ns) noexcept { return wall_ns / kSecond; }
+
+std::string date_of(std::int64_t seconds) {
+  constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max() / kSecond;
+  return time_text(std::clamp(seconds, -kLast, kLast) * kSecond) + " UTC";
+}
 
 }  // namespace
 
@@ -16,6 +28,21 @@ CertificateState state_of(const CertificateDates& dates, std::int64_t wall_ns) n
   if (now > dates.until_s) return CertificateState::kExpired;
   if (now < dates.from_s) return CertificateState::kNotYet;
   return dates.until_s - now < kSoon ? CertificateState::kExpiresSoon : CertificateState::kGood;
+}
+
+std::string words_of(const CertificateDates& dates, std::int64_t wall_ns) {
+  switch (state_of(dates, wall_ns)) {
+    case CertificateState::kUnknown:
+    case CertificateState::kGood:
+      break;
+    case CertificateState::kExpiresSoon:
+      return "expires on " + date_of(dates.until_s);
+    case CertificateState::kExpired:
+      return "has expired on " + date_of(dates.until_s);
+    case CertificateState::kNotYet:
+      return "is not valid before " + date_of(dates.from_s);
+  }
+  return "";
 }
 
 void CertificateReport::look(const CertificateDates& dates, std::int64_t wall_ns) noexcept {

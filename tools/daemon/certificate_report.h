@@ -3,6 +3,7 @@
 #define WINDHOVER_TOOLS_DAEMON_CERTIFICATE_REPORT_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "windhover/io/tls/certificate_dates.h"
@@ -15,6 +16,9 @@ enum class CertificateState : std::uint8_t { kUnknown, kGood, kExpiresSoon, kExp
 
 // Soon: within two weeks.
 CertificateState state_of(const CertificateDates& dates, std::int64_t wall_ns) noexcept;
+
+// What it says of a certificate, behind its name, "expires on DATE" and such; empty: it is good.
+std::string words_of(const CertificateDates& dates, std::int64_t wall_ns);
 
 // What the log calls what becomes of a certificate.
 struct CertificateEvents {

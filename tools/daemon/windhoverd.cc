@@ -36,13 +36,10 @@ void read(const CommandLine& line, DaemonConfig& config) {
   for (const auto& [name, value] : line.flags) config.set(name, value, "--" + name);
 }
 
-// Reports certificates that a start accepts and that are good for nobody now.
+// Reports certificates that a start accepts and that are good for nobody now, or not for long.
 void tell_of(std::string_view file, const char* which, const CertificateDates& dates) {
-  const CertificateState state = state_of(dates, RealClock().wall_ns());
-  const char* what = nullptr;
-  if (state == CertificateState::kExpired) what = "has expired";
-  if (state == CertificateState::kNotYet) what = "is not valid yet";
-  if (what != nullptr) fmt::print(stderr, "{}: {} {}\n", file, which, what);
+  const std::string what = words_of(dates, RealClock().wall_ns());
+  if (!what.empty()) fmt::print(stderr, "{}: {} {}\n", file, which, what);
 }
 
 void tell_of_certificates(const ServerConfig& config) {
