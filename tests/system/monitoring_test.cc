@@ -118,7 +118,9 @@ std::set<std::string> names_in(const std::string& text) {
 
 // Rules and dashboard name nothing that a daemon does not serve.
 TEST(Monitoring, RulesAndDashboardNameWhatIsServed) {
-  ChildDaemon daemon(WINDHOVER_DAEMON, arguments(temporary_path("named")));
+  std::vector<std::string> with_added = arguments(temporary_path("named"));
+  with_added.insert(with_added.end(), {"--server.added.memory", "67108864"});
+  ChildDaemon daemon(WINDHOVER_DAEMON, with_added);
   send_rows(daemon, 3000);
   HttpPeer peer(daemon.http_address());
   std::set<std::string> served;
@@ -134,6 +136,9 @@ TEST(Monitoring, RulesAndDashboardNameWhatIsServed) {
   // RenderMetrics.CertificatesThatThereAreHaveAGauge.
   EXPECT_EQ(wanted.erase("windhover_tls_certificate_expiry_timestamp_seconds"), 1U);
   EXPECT_EQ(wanted.erase("windhover_tls_client_ca_expiry_timestamp_seconds"), 1U);
+  for (const char* which : {"bytes", "used_bytes", "touched_bytes"}) {
+    EXPECT_EQ(wanted.erase(std::string("windhover_tls_memory_") + which), 1U);
+  }
   EXPECT_GT(wanted.size(), 25U);
   std::string missing;
   EXPECT_TRUE(eventually([&] {
