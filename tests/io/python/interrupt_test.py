@@ -213,3 +213,22 @@ def test_a_call_of_asyncio_that_a_handler_ends(daemon, rows):
             k += 1
 
     assert asyncio.run(work()) >= 4
+
+
+def test_what_ends_a_call_says_whether_its_connection_stays(daemon):
+    def steps():
+        yield
+
+    with connect(daemon()) as m:
+        place = m._rows
+        for error, ends, stays in [
+            (windhover.InvalidInput("an error of the package"), (), True),
+            (Stop(), (Stop,), True),
+            (Stop(), (), False),
+        ]:
+            with pytest.raises(type(error)):
+                with place.calling(steps(), *ends):
+                    raise error
+            assert place.connected is stays
+        m.reconnect()
+        assert place.connected

@@ -16,7 +16,6 @@ from typing import Any, Literal
 from .asked import Asked
 from .connection import Connection
 from .contrasts import Contrasts, contrast_steps
-from .errors import WindhoverError
 from .event_loop import run
 from .events import Event
 from .known import RefusedRows
@@ -131,18 +130,8 @@ class Client(Shared):
         self._check_process()
         async with self._turns[id(place)]:
             self._check_open()
-            place.begin()
-            try:
-                answer = await run(steps)
-            except (WindhoverError, asyncio.CancelledError):
-                place.finish()
-                raise
-            except BaseException:
-                steps.close()
-                place.recover()
-                raise
-            place.finish()
-            return answer
+            with place.calling(steps, asyncio.CancelledError):
+                return await run(steps)
 
     async def __aenter__(self) -> Client:
         return self

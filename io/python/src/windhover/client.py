@@ -12,7 +12,6 @@ from .asked import Asked
 from .blocking import run
 from .connection import Connection
 from .contrasts import Contrasts, contrast_steps
-from .errors import WindhoverError
 from .events import Event
 from .known import RefusedRows
 from .options import Joined, Options, ProducerState, Totals
@@ -47,18 +46,8 @@ class Client(Shared):
         self._check_process()  # first: in a fork the lock may be held by a thread that is not there
         with self._turns[id(place)]:
             self._check_open()
-            place.begin()
-            try:
-                answer = run(steps)
-            except WindhoverError:
-                place.finish()
-                raise
-            except BaseException:
-                steps.close()
-                place.recover()
-                raise
-            place.finish()
-            return answer
+            with place.calling(steps):
+                return run(steps)
 
     def __enter__(self) -> Client:
         return self

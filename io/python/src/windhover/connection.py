@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from . import windhover_pb2 as pb
 from .channel import connected, name_of
@@ -16,6 +18,7 @@ from .errors import (
     RowsMissing,
     TimedOut,
     Unreachable,
+    WindhoverError,
     refusal,
     times,
 )
@@ -49,6 +52,23 @@ class Connection(Exchange):
         self._under_way = False  # a call runs; at the start of another: that one was interrupted
 
     # --- Calls. An exception from a signal handler, as that of Ctrl-C, may end one anywhere.
+
+    @contextmanager
+    def calling(self, steps: Steps[Any], *ends: type[BaseException]) -> Iterator[None]:
+        """Around the running of `steps`: an answer, an error of this package and one of `ends` leave
+        the connection as it is, whatever else ends the call closes it."""
+        by_itself: tuple[type[BaseException], ...] = (WindhoverError, *ends)
+        self.begin()
+        try:
+            yield
+        except by_itself:
+            self.finish()
+            raise
+        except BaseException:
+            steps.close()
+            self.recover()
+            raise
+        self.finish()
 
     def begin(self) -> None:
         if self._under_way:
