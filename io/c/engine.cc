@@ -8,6 +8,7 @@
 
 #include "windhover/io/c/border.h"
 #include "windhover/io/c/engine_handle.h"
+#include "windhover/runtime/chosen_horizon.h"
 #include "windhover/samplers/registry.h"
 
 namespace windhover {
@@ -26,7 +27,7 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   if (o->model == nullptr || o->sampler == nullptr) {
     return explain(error, WINDHOVER_INVALID_ARGUMENT, "options.model and sampler must not be NULL");
   }
-  if (o->horizon < WINDHOVER_HORIZON_WINDOW || o->horizon > WINDHOVER_HORIZON_FORGETTING) {
+  if (o->horizon < WINDHOVER_HORIZON_WINDOW || o->horizon > WINDHOVER_HORIZON_CHOSEN) {
     return explain(error, WINDHOVER_INVALID_CONFIG,
                    "options.horizon must be one of windhover_horizon", o->horizon);
   }
@@ -42,6 +43,17 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   if (structure < WINDHOVER_STRUCTURE_CHOSEN || structure > WINDHOVER_STRUCTURE_DIAGONAL) {
     return explain(error, WINDHOVER_INVALID_CONFIG,
                    "options.structure must be one of windhover_structure", structure);
+  }
+  // Of a program from before there was one it lies in what filled the struct up, which the init
+  // function has zeroed.
+  const windhover_dependent_spread spread =
+      o->struct_size > offsetof(windhover_engine_options, dependent_spread)
+          ? o->dependent_spread
+          : WINDHOVER_DEPENDENT_SPREAD_ROBUST;
+  if (spread != WINDHOVER_DEPENDENT_SPREAD_ROBUST &&
+      spread != WINDHOVER_DEPENDENT_SPREAD_POSTERIOR) {
+    return explain(error, WINDHOVER_INVALID_CONFIG,
+                   "options.dependent_spread must be one of windhover_dependent_spread", spread);
   }
   c.model.name = o->model;
   c.model.features = o->features;
@@ -61,7 +73,6 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   c.sampler.minibatch_size = o->minibatch_size;
   c.sampler.chains = o->chains;
   c.sampler.temperature = o->temperature;
-  c.horizon = static_cast<Horizon>(o->horizon);
   c.surprising_rows = static_cast<SurprisingRows>(o->surprising_rows);
   static_assert(static_cast<int>(Structure::kFull) == WINDHOVER_STRUCTURE_FULL &&
                 static_cast<int>(Structure::kDiagonal) == WINDHOVER_STRUCTURE_DIAGONAL);
@@ -81,6 +92,10 @@ windhover_status config_of(const windhover_engine_options* o, EngineConfig& c,
   c.labels.pending = o->labels_pending;
   c.labels.timeout_seconds = o->labels_timeout_seconds;
   c.labels.timeout_outcome = o->labels_timeout_outcome;
+  c.dependent_spread = spread == WINDHOVER_DEPENDENT_SPREAD_ROBUST ? DependentSpread::kRobust
+                                                                   : DependentSpread::kPosterior;
+  c.horizon =
+      o->horizon == WINDHOVER_HORIZON_CHOSEN ? chosen_horizon(c) : static_cast<Horizon>(o->horizon);
   return WINDHOVER_OK;
 }
 
@@ -130,6 +145,7 @@ void windhover_engine_options_init(windhover_engine_options* options, size_t siz
   o.max_query_rows = c.max_query_rows;
   o.seed = c.seed;
   o.structure = static_cast<windhover_structure>(c.structure);
+  o.dependent_spread = WINDHOVER_DEPENDENT_SPREAD_ROBUST;
   o.labels_timeout_seconds = c.labels.timeout_seconds;
   o.labels_timeout_outcome = c.labels.timeout_outcome;
   windhover::begin(o, options, size, windhover::kFirstOptions);

@@ -67,8 +67,9 @@ typedef struct windhover_engine_options {
   double labels_timeout_seconds; /* how long a key waits: 1800 */
   double labels_timeout_outcome; /* the outcome of rows whose time is up; NaN: they are dropped */
   int weight;                    /* 1: each row has a weight (windhover_rows); 0 */
-  windhover_surprising_rows surprising_rows; /* WINDHOVER_SURPRISING_KEEP */
-  windhover_structure structure;             /* WINDHOVER_STRUCTURE_CHOSEN */
+  windhover_surprising_rows surprising_rows;   /* WINDHOVER_SURPRISING_KEEP */
+  windhover_structure structure;               /* WINDHOVER_STRUCTURE_CHOSEN */
+  windhover_dependent_spread dependent_spread; /* WINDHOVER_DEPENDENT_SPREAD_ROBUST */
 } windhover_engine_options;
 WINDHOVER_API void windhover_engine_options_init(windhover_engine_options* options, size_t size);
 

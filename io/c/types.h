@@ -179,12 +179,20 @@ typedef enum windhover_posterior_status {
 
 /* Which rows a posterior is of. */
 typedef enum windhover_horizon {
-  WINDHOVER_HORIZON_WINDOW = 0,    /* the last N */
-  WINDHOVER_HORIZON_FADING = 1,    /* all, older ones fading: worth N */
-  WINDHOVER_HORIZON_ALL = 2,       /* all, counting the same */
-  WINDHOVER_HORIZON_ADAPTIVE = 3,  /* as many of the last N as have predicted best of late */
-  WINDHOVER_HORIZON_FORGETTING = 4 /* the last 2 N, older ones counting less: worth N */
+  WINDHOVER_HORIZON_WINDOW = 0,     /* the last N */
+  WINDHOVER_HORIZON_FADING = 1,     /* all, older ones fading: worth N */
+  WINDHOVER_HORIZON_ALL = 2,        /* all, counting the same */
+  WINDHOVER_HORIZON_ADAPTIVE = 3,   /* as many of the last N as have predicted best of late */
+  WINDHOVER_HORIZON_FORGETTING = 4, /* the last 2 N, older ones counting less: worth N */
+  WINDHOVER_HORIZON_CHOSEN = 5      /* of options alone: adaptive, or window for networks and where
+                                       columns are many and sparse; answers say which */
 } windhover_horizon;
+
+/* How wide predictions are where rows depend on one another. */
+typedef enum windhover_dependent_spread {
+  WINDHOVER_DEPENDENT_SPREAD_ROBUST = 0,   /* as sd_robust says: robust_spread of the answer */
+  WINDHOVER_DEPENDENT_SPREAD_POSTERIOR = 1 /* as the posterior's sd says, which is too little */
+} windhover_dependent_spread;
 
 /* What becomes of rows far from what was predicted. Only with a window, and for models whose y is a
  * number or a count. */

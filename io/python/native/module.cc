@@ -95,7 +95,8 @@ void add_options(py::module_& m) {
       .number("labels_timeout_outcome", &O::labels_timeout_outcome)
       .number("weight", &O::weight)
       .number("surprising_rows", &O::surprising_rows)
-      .number("structure", &O::structure);
+      .number("structure", &O::structure)
+      .number("dependent_spread", &O::dependent_spread);
   m.attr("OPTIONS") = numbers;
 }
 

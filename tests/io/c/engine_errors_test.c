@@ -31,9 +31,9 @@ static void wrong_options(void) {
   options.sampler = NULL;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_ARGUMENT);
   options = small_options();
-  options.horizon = (windhover_horizon)5;
+  options.horizon = (windhover_horizon)6;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
-  CHECK(strstr(error.sentence, "horizon") != NULL && error.number == 5);
+  CHECK(strstr(error.sentence, "horizon") != NULL && error.number == 6);
   options = small_options();
   options.surprising_rows = (windhover_surprising_rows)4;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
@@ -42,6 +42,10 @@ static void wrong_options(void) {
   options.structure = (windhover_structure)3;
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
   CHECK(strstr(error.sentence, "structure") != NULL && error.number == 3);
+  options = small_options();
+  options.dependent_spread = (windhover_dependent_spread)2;
+  CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);
+  CHECK(strstr(error.sentence, "dependent_spread") != NULL && error.number == 2);
   options = small_options();
   options.structure = WINDHOVER_STRUCTURE_DIAGONAL; /* of sparse rows alone */
   CHECK_STATUS(windhover_engine_create(&options, &engine, &error), WINDHOVER_INVALID_CONFIG);

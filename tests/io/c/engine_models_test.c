@@ -176,7 +176,68 @@ static void structures(void) {
   CHECK_OK(windhover_engine_footprint(&options, &bytes, &error));
 }
 
+/* After 1,000 rows whose x and errors are nearly those of the row before: the sd of a linear
+ * predictor, and what the answer says of it. */
+static double spread_of_dependent(windhover_dependent_spread spread, windhover_provenance* said) {
+  windhover_engine_options options = small_options();
+  CHECK(options.dependent_spread == WINDHOVER_DEPENDENT_SPREAD_ROBUST);
+  options.dependent_spread = spread;
+  windhover_engine* engine = engine_of(&options);
+  double x = 0;
+  double error = 0;
+  uint64_t state = 7; /* both engines get the same rows */
+  for (int i = 0; i < 1000; ++i) {
+    double drawn[2];
+    for (int k = 0; k < 2; ++k) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      drawn[k] = (double)(state >> 11) / 9007199254740992.0 - 0.5;
+    }
+    x = 0.95 * x + drawn[0];
+    error = 0.95 * error + drawn[1];
+    CHECK_OK(windhover_engine_observe(engine, &x, 1, 2 + 3 * x + error));
+    if (i % 50 == 49) learn_all(engine);
+  }
+  windhover_reader* reader = reader_of(engine);
+  asked a;
+  ask_about(&a, 1);
+  CHECK_OK(windhover_reader_predict(reader, &a.question, &a.answer));
+  *said = a.provenance;
+  windhover_reader_destroy(reader);
+  windhover_engine_destroy(engine);
+  return a.prediction.linpred_sd;
+}
+
+static void dependent_spreads(void) {
+  windhover_provenance robust, posterior;
+  const double wide = spread_of_dependent(WINDHOVER_DEPENDENT_SPREAD_ROBUST, &robust);
+  const double own = spread_of_dependent(WINDHOVER_DEPENDENT_SPREAD_POSTERIOR, &posterior);
+  CHECK(robust.robust_spread == 1 && posterior.robust_spread == 0);
+  CHECK(wide > own);
+}
+
+/* An answer says which horizon was chosen. */
+static void chosen_horizons(void) {
+  const char* models[] = {"linear", "mlp-linear"};
+  const windhover_horizon chosen[] = {WINDHOVER_HORIZON_ADAPTIVE, WINDHOVER_HORIZON_WINDOW};
+  for (int i = 0; i < 2; ++i) {
+    windhover_engine_options options = small_options();
+    options.model = models[i];
+    options.horizon = WINDHOVER_HORIZON_CHOSEN;
+    windhover_engine* engine = engine_of(&options);
+    feed(engine, 200);
+    windhover_reader* reader = reader_of(engine);
+    asked a;
+    ask_about(&a, 1);
+    CHECK_OK(windhover_reader_predict(reader, &a.question, &a.answer));
+    CHECK(a.provenance.horizon == chosen[i]);
+    windhover_reader_destroy(reader);
+    windhover_engine_destroy(engine);
+  }
+}
+
 int main(void) {
+  dependent_spreads();
+  chosen_horizons();
   structures();
   weights();
   trials();

@@ -115,6 +115,8 @@ def test_refuses_in_words():
         windhover.Engine(3, model="linaer")
     with pytest.raises(windhover.InvalidInput, match="chosen, full, diagonal"):
         windhover.Engine(3, structure="sparse")
+    with pytest.raises(windhover.InvalidInput, match="one of robust, posterior"):
+        windhover.Engine(3, dependent_spread="wide")
     with windhover.Engine(3, threads=0) as engine:
         with pytest.raises(windhover.InvalidInput, match="4 columns, the model has 3"):
             engine.observe(np.zeros((2, 4)), [1, 2])
@@ -337,3 +339,26 @@ def test_another_library_is_refused():
     with pytest.MonkeyPatch.context() as patched, pytest.raises(OSError, match="not the library"):
         patched.setenv("WINDHOVER_LIBRARY", "libc.so.6")
         _library.load()
+
+
+def test_the_horizon_is_chosen_and_the_answer_says_which():
+    X, y = rows(500)
+    for model, horizon in ("linear", "adaptive"), ("mlp-linear", "window"):
+        with windhover.Engine(3, model=model, threads=0, horizon="chosen", hidden=2) as engine:
+            engine.observe(X, y)
+            assert str(engine.wait().horizon) == horizon
+
+
+def test_predictions_are_as_wide_as_dependent_rows_make_them_unless_told_otherwise():
+    random = np.random.default_rng(5)
+    steps = random.normal(size=(2000, 4))
+    for i in range(1, len(steps)):
+        steps[i] += 0.95 * steps[i - 1]
+    X, y = steps[:, :3], steps[:, :3] @ COEFFICIENTS + steps[:, 3]
+    sd = {}
+    for spread in "robust", "posterior":
+        with windhover.Engine(3, threads=0, window_size=2000, dependent_spread=spread) as engine:
+            engine.observe(X, y)
+            assert engine.wait().robust_spread == (spread == "robust")
+            sd[spread] = engine.predict(X[:1]).linpred_sd[0]
+    assert sd["robust"] > sd["posterior"]

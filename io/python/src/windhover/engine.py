@@ -47,7 +47,7 @@ class Engine(EngineLife):
         model: `windhover models` lists the names.
         threads: number of learner threads; 0: only poll(), wait() and a full observe() learn.
         options: the fields of windhover_engine_options in `io/c/engine.h`, such as window_size,
-            horizon ("window", ...), seed, classes and sampler; max_nonzeros for sparse rows;
+            horizon ("window", ..., or "chosen" as a daemon's default), seed, classes and sampler; max_nonzeros for sparse rows;
             structure ("diagonal") for many columns; labels_pending: how many keys may wait for
             their outcomes.
 

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 _OWN = {"features", "model", "learner_threads"}  # set by arguments of their own
 _SURPRISING_ROWS = ("keep", "count", "down-weight", "set-aside")
+_DEPENDENT_SPREADS = ("robust", "posterior")
 _STRUCTURES = ("chosen", "full", "diagonal")
 _NAMED = {
-    "horizon": [str(horizon) for horizon in Horizon][:-1],
+    "horizon": [str(horizon) for horizon in Horizon][:-1] + ["chosen"],
     "surprising_rows": list(_SURPRISING_ROWS),
     "structure": list(_STRUCTURES),
+    "dependent_spread": list(_DEPENDENT_SPREADS),
 }
 
 
