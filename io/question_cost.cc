@@ -41,7 +41,8 @@ std::int64_t QuestionCost::of_row(const PredictQuery& query) const noexcept {
   const auto quantiles = static_cast<std::int64_t>(query.quantile_probabilities.count) + 2;
   const auto thresholds = static_cast<std::int64_t>(query.thresholds.count);
   const std::int64_t key_ns = query.keys.count > 0 ? kKeyNs : 0;
-  return row_ns + key_ns + quantiles * quantile_ns + thresholds * threshold_ns;
+  const std::int64_t spread_ns = query.posterior_spread ? 0 : wider_ns;
+  return row_ns + spread_ns + key_ns + quantiles * quantile_ns + thresholds * threshold_ns;
 }
 
 QuestionCost question_cost(const EngineConfig& engine) noexcept {
@@ -58,6 +59,8 @@ QuestionCost question_cost(const EngineConfig& engine) noexcept {
   const bool diagonal = structure_of(engine) == Structure::kDiagonal;
   cost.row_ns =
       600 + (model.network ? 2 * draws * dimension : classes * (draws * dimension + factor) / 16);
+  const bool wider = engine.dependent_spread == DependentSpread::kRobust;
+  if (wider && !model.network && !diagonal) cost.wider_ns = classes * factor / 5;
   if (categorical) cost.row_ns += 1024 * classes * (classes + 8);
   cost.quantile_ns = prices.quantile;
   cost.threshold_ns = prices.threshold;

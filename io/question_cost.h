@@ -19,10 +19,12 @@ inline constexpr std::int64_t kTurnNs = 50'000;
 //   600 + draws x max_nonzeros                         with a diagonal structure,
 //   600 + 2 x draws x dimension                        for networks.
 // Softmax pays the first formula's part behind 600 for each class, heteroscedastic twice; models of
-// classes add 1024 x classes x (classes + 8). Each quantile asked for, the interval's two and each
-// threshold are added at a price that depends on the likelihood, and 500 for a key. The estimate is
-// charged rather than the time by the clock: a thread that loses its processor for a while would
-// charge that to whoever was being answered.
+// classes add 1024 x classes x (classes + 8). Where a prediction may be wider because rows depend
+// on one another (dependent_spread), unless posterior_spread is asked for, the matrix is read a
+// second time, for one row: dimension^2 / 10 more for each class. Each quantile asked for, the
+// interval's two and each threshold are added at a price that depends on the likelihood, and 500
+// for a key. The estimate is charged rather than the time by the clock: a thread that loses its
+// processor for a while would charge that to whoever was being answered.
 struct QuestionCost {
   static constexpr std::int64_t kFrameNs = 300;  // for any request
   static constexpr std::int64_t kStatusNs = 30'000;
@@ -30,6 +32,7 @@ struct QuestionCost {
       500;  // a row of a question with keys is looked up and kept
 
   std::int64_t row_ns = 0;
+  std::int64_t wider_ns = 0;     // for each row that may be wider where rows depend on one another
   std::int64_t quantile_ns = 0;  // for each row
   std::int64_t threshold_ns = 0;
   std::int64_t parameters_ns = 0;  // for a PosteriorSummary
