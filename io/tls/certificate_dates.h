@@ -25,8 +25,9 @@ inline CertificateDates overlap(const CertificateDates& a, const CertificateDate
 
 // Of a server's files.
 struct TlsDates {
-  CertificateDates own;        // its certificate and those behind it in its file
-  CertificateDates client_ca;  // all authorities of its clients
+  CertificateDates own;                 // its certificate and those behind it in its file
+  CertificateDates client_ca;           // all authorities of its clients
+  std::int64_t client_ca_begins_s = 0;  // when the first of these is good
 };
 
 }  // namespace windhover

@@ -48,7 +48,13 @@ TlsDates TlsSettings::dates() const noexcept {
       X509_STORE_get0_objects(SSL_CTX_get_cert_store(context_));
   for (int i = 0; i < sk_X509_OBJECT_num(trusted); ++i) {
     const X509* const one = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(trusted, i));
-    if (one != nullptr) dates.client_ca = overlap(dates.client_ca, dates_of(one));
+    if (one == nullptr) continue;
+    const CertificateDates of_one = dates_of(one);
+    if (!of_one.known()) continue;
+    const bool first = !dates.client_ca.known();
+    dates.client_ca_begins_s =
+        first ? of_one.from_s : std::min(dates.client_ca_begins_s, of_one.from_s);
+    dates.client_ca = overlap(dates.client_ca, of_one);
   }
   return dates;
 }

@@ -70,4 +70,35 @@ TEST(CertificateReport, TellsOfTheAuthoritiesOfClientsByTheirName) {
                    "error client_ca_expired hours_ago=24"}));
 }
 
+// A new authority beside the old one, before its time: the old one's clients come in all the while.
+TEST(CertificateReport, OfSeveralAuthoritiesOneMayBeStillToBecomeGood) {
+  RecordedLog recorded("several_ca.log");
+  CertificateReport report(kClientCa, recorded.log());
+  TlsDates dates;
+  dates.client_ca = {110 * kDay, 130 * kDay};
+  dates.client_ca_begins_s = 100 * kDay;
+  using Words = std::vector<std::string>;
+  const auto words_at = [&](std::int64_t day) {
+    report.look_at_authorities(dates, day * kDay * kSecond);
+    report.look_at_authorities(dates, day * kDay * kSecond + 1);
+    return words_of_authorities(dates, day * kDay * kSecond);
+  };
+  EXPECT_EQ(words_at(99), Words{"is not valid before 1970-04-11 00:00:00 UTC"});
+  EXPECT_EQ(recorded.lines(), Lines{"error client_ca_not_valid_yet hours_left=24"});
+  EXPECT_EQ(words_at(100), Words{"is not valid before 1970-04-21 00:00:00 UTC"});
+  EXPECT_EQ(recorded.lines(), (Lines{"info client_ca days_left=30",
+                                     "warning client_ca_not_valid_yet hours_left=240"}));
+  EXPECT_EQ(words_at(109), Words{"is not valid before 1970-04-21 00:00:00 UTC"});
+  EXPECT_EQ(recorded.lines(), Lines{});
+  EXPECT_EQ(words_at(110), Words{});
+  EXPECT_EQ(recorded.lines(), Lines{});
+  // The old one ends before the new one begins: both are told.
+  dates.client_ca = {135 * kDay, 130 * kDay};
+  EXPECT_EQ(words_at(129), (Words{"expires on 1970-05-11 00:00:00 UTC",
+                                  "is not valid before 1970-05-16 00:00:00 UTC"}));
+  EXPECT_EQ(recorded.lines(), (Lines{"warning client_ca_expires_soon hours_left=24",
+                                     "warning client_ca_not_valid_yet hours_left=144"}));
+  EXPECT_EQ(words_of_authorities({}, 129 * kDay * kSecond), Words{}) << "there are none";
+}
+
 }  // namespace windhover::certificate_report_test

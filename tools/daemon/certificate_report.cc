@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "windhover/tools/kept/kept_text.h"
 
@@ -30,6 +31,15 @@ CertificateState state_of(const CertificateDates& dates, std::int64_t wall_ns) n
   return dates.until_s - now < kSoon ? CertificateState::kExpiresSoon : CertificateState::kGood;
 }
 
+CertificateDates authorities_of(const TlsDates& dates) noexcept {
+  return {dates.client_ca_begins_s, dates.client_ca.until_s};
+}
+
+bool one_is_not_valid_yet(const TlsDates& dates, std::int64_t wall_ns) noexcept {
+  const std::int64_t now = seconds_of(wall_ns);
+  return dates.client_ca.known() && dates.client_ca_begins_s <= now && now < dates.client_ca.from_s;
+}
+
 std::string words_of(const CertificateDates& dates, std::int64_t wall_ns) {
   switch (state_of(dates, wall_ns)) {
     case CertificateState::kUnknown:
@@ -43,6 +53,27 @@ std::string words_of(const CertificateDates& dates, std::int64_t wall_ns) {
       return "is not valid before " + date_of(dates.from_s);
   }
   return "";
+}
+
+std::vector<std::string> words_of_authorities(const TlsDates& dates, std::int64_t wall_ns) {
+  std::vector<std::string> all;
+  if (std::string words = words_of(authorities_of(dates), wall_ns); !words.empty()) {
+    all.push_back(std::move(words));
+  }
+  if (one_is_not_valid_yet(dates, wall_ns)) {
+    all.push_back("is not valid before " + date_of(dates.client_ca.from_s));
+  }
+  return all;
+}
+
+void CertificateReport::look_at_authorities(const TlsDates& dates, std::int64_t wall_ns) noexcept {
+  look(authorities_of(dates), wall_ns);
+  const std::int64_t later_s = one_is_not_valid_yet(dates, wall_ns) ? dates.client_ca.from_s : 0;
+  if (later_s == later_s_) return;
+  later_s_ = later_s;
+  if (later_s == 0) return;
+  log_.write(log_.line(LogLevel::kWarning, events_.not_yet)
+                 .add("hours_left", (later_s - seconds_of(wall_ns)) / 3600));
 }
 
 void CertificateReport::look(const CertificateDates& dates, std::int64_t wall_ns) noexcept {

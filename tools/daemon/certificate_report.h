@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "windhover/io/tls/certificate_dates.h"
 #include "windhover/tools/daemon/daemon_log.h"
@@ -17,8 +18,15 @@ enum class CertificateState : std::uint8_t { kUnknown, kGood, kExpiresSoon, kExp
 // Soon: within two weeks.
 CertificateState state_of(const CertificateDates& dates, std::int64_t wall_ns) noexcept;
 
+// Authorities are good as soon as one of them is, and until one of them is not any more.
+CertificateDates authorities_of(const TlsDates& dates) noexcept;
+// Whether one of the authorities is still to become good, while another one is, or was.
+bool one_is_not_valid_yet(const TlsDates& dates, std::int64_t wall_ns) noexcept;
+
 // What it says of a certificate, behind its name, "expires on DATE" and such; empty: it is good.
 std::string words_of(const CertificateDates& dates, std::int64_t wall_ns);
+// Likewise of authorities, each a sentence.
+std::vector<std::string> words_of_authorities(const TlsDates& dates, std::int64_t wall_ns);
 
 // What the log calls what becomes of a certificate.
 struct CertificateEvents {
@@ -40,12 +48,15 @@ class CertificateReport {
       : events_(events), log_(log) {}
 
   void look(const CertificateDates& dates, std::int64_t wall_ns) noexcept;
+  // Of authorities, one of which may be still to become good: a warning, as the others go on.
+  void look_at_authorities(const TlsDates& dates, std::int64_t wall_ns) noexcept;
 
  private:
   CertificateEvents events_;
   DaemonLog& log_;
   CertificateDates dates_;
   CertificateState state_ = CertificateState::kUnknown;
+  std::int64_t later_s_ = 0;  // when the last authority becomes good; 0: all are, or none is
 };
 
 }  // namespace windhover

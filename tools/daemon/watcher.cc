@@ -119,7 +119,7 @@ void Watcher::look() noexcept {
   if (http_counts_) http_counts_->look(last_ns_);
   const TlsDates dates = server_.certificates();
   certificate_.look(dates.own, clock_.wall_ns());
-  client_ca_.look(dates.client_ca, clock_.wall_ns());
+  client_ca_.look_at_authorities(dates, clock_.wall_ns());
   look_at_log();
 }
 

@@ -37,15 +37,16 @@ void read(const CommandLine& line, DaemonConfig& config) {
 }
 
 // Reports certificates that a start accepts and that are good for nobody now, or not for long.
-void tell_of(std::string_view file, const char* which, const CertificateDates& dates) {
-  const std::string what = words_of(dates, RealClock().wall_ns());
-  if (!what.empty()) fmt::print(stderr, "{}: {} {}\n", file, which, what);
-}
-
 void tell_of_certificates(const ServerConfig& config) {
   const TlsDates dates = certificate_dates(config);
-  tell_of(config.tls.certificate, "the certificate", dates.own);
-  tell_of(config.tls.client_ca, "an authority of clients' certificates", dates.client_ca);
+  const std::int64_t now_ns = RealClock().wall_ns();
+  if (const std::string what = words_of(dates.own, now_ns); !what.empty()) {
+    fmt::print(stderr, "{}: the certificate {}\n", config.tls.certificate, what);
+  }
+  for (const std::string& what : words_of_authorities(dates, now_ns)) {
+    fmt::print(stderr, "{}: an authority of clients' certificates {}\n", config.tls.client_ca,
+               what);
+  }
 }
 
 // Checks for editors and scripts: a refusal begins with FILE:LINE:COLUMN, without the name of the

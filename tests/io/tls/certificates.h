@@ -20,9 +20,10 @@ namespace windhover::testing {
 class TestCertificate {
  public:
   // `alternative` as OpenSSL writes it, "DNS:localhost,IP:127.0.0.1"; empty: none. `issuer` null:
-  // an authority, by itself.
+  // an authority, by itself. Good from `from_seconds` to `valid_seconds` from now on.
   TestCertificate(const std::string& name, const std::string& alternative,
-                  const TestCertificate* issuer, long valid_seconds = 86'400)
+                  const TestCertificate* issuer, long valid_seconds = 86'400,
+                  long from_seconds = -86'400)
       : certificate_(temporary_path(name + ".pem")),
         key_(temporary_path(name + ".key")),
         pair_(EVP_EC_gen("P-256")),
@@ -30,7 +31,7 @@ class TestCertificate {
     static long serial = 1;
     X509_set_version(x509_, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(x509_), serial++);
-    X509_gmtime_adj(X509_getm_notBefore(x509_), -86'400);
+    X509_gmtime_adj(X509_getm_notBefore(x509_), from_seconds);
     X509_gmtime_adj(X509_getm_notAfter(x509_), valid_seconds);
     X509_set_pubkey(x509_, pair_);
     X509_NAME* const subject = X509_get_subject_name(x509_);

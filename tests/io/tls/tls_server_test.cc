@@ -201,6 +201,30 @@ TEST(Tls, DatesOfClientsAuthoritiesAreThoseOfAllInTheirFile) {
   EXPECT_EQ(server.server().certificates().own, without.server().certificates().own);
 }
 
+// One that is still to become good leaves the others their clients.
+TEST(Tls, AnAuthorityOfClientsThatIsNotValidYetHoldsUpNobodyElse) {
+  const Authority authority;
+  const TestCertificate now("clients-good", "", nullptr, 3 * 86'400);
+  const TestCertificate later("clients-later", "", nullptr, 9 * 86'400, 2 * 86'400);
+  const TestCertificate ada("ada", "", &now);
+  std::ofstream(now.certificate(), std::ios::app) << std::ifstream(later.certificate()).rdbuf();
+  const std::string file = write_identities("client-ca-later", "cert:ada query *\n");
+  ServerConfig config = authority.config();
+  config.tls.client_ca = now.certificate();
+  config.identities_file = file;
+  config.max_identities = 8;
+  TestServer server(config);
+  const TlsDates dates = server.server().certificates();
+  EXPECT_EQ(dates.client_ca.until_s - dates.client_ca_begins_s, 4 * 86'400);
+  EXPECT_GE(dates.client_ca.from_s - dates.client_ca_begins_s, 3 * 86'400);
+  Client client;
+  ClientOptions as_ada = authority.options();
+  as_ada.tls.certificate = ada.certificate();
+  as_ada.tls.key = ada.key();
+  EXPECT_EQ(client.connect(tls(server.query_address()), as_ada), Status::kOk)
+      << client.error_text();
+}
+
 TEST(Tls, NewCertificateIsForNewConnections) {
   const Authority authority;
   TestServer server(authority.config());
