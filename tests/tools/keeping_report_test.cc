@@ -141,4 +141,61 @@ TEST(KeepingReport, DoesNotRepeatItselfWhileADiskComesAndGoes) {
   EXPECT_TRUE(last.back().starts_with("info log_commits_again")) << last.back();
 }
 
+// Many checkpoints leave the disk's errors their lines.
+TEST(KeepingReport, CheckpointsTakenTakeNoLineFromWhatFails) {
+  LogProgress log;
+  CheckpointProgress checkpoints;
+  RecordedLog recorded("many_taken.log");
+  KeepingReport report("price", log, checkpoints, recorded.log());
+  for (int second = 0; second < 5; ++second) {
+    checkpoints.taken += 1;
+    report.look(second * kSecond);
+  }
+  EXPECT_EQ(recorded.lines().size(), 3U);
+  log.failures = 1;
+  log.status.store(Status::kIoError);
+  report.look(5 * kSecond);
+  const Lines failed = recorded.lines();
+  ASSERT_EQ(failed.size(), 1U);
+  EXPECT_TRUE(failed[0].starts_with("error log_commit_failed model=price failures=1 "))
+      << failed[0];
+  report.look(14 * kSecond);
+  const Lines taken = recorded.lines();
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_TRUE(taken[0].starts_with("info checkpoint_taken model=price taken=2 ")) << taken[0];
+}
+
+TEST(KeepingReport, TheEndTellsWhatWaits) {
+  LogProgress log;
+  CheckpointProgress checkpoints;
+  RecordedLog recorded("ended.log");
+  KeepingReport report("price", log, checkpoints, recorded.log());
+  for (int second = 0; second < 10; ++second) {
+    log.failures += 1;
+    log.status.store(Status::kIoError);
+    checkpoints.failures += 1;
+    checkpoints.taken += 1;
+    report.look(second * kSecond);
+  }
+  log.status.store(Status::kOk);
+  recorded.lines();
+  report.finish();
+  std::map<std::string, std::string> told;
+  std::vector<std::string> order;
+  for (const std::string& line : recorded.lines()) {
+    order.push_back(line.substr(0, line.find(" model=")));
+    told[order.back()] = line;
+  }
+  EXPECT_EQ(order, (Lines{"error log_commit_failed", "info log_commits_again",
+                          "error checkpoint_failed", "info checkpoint_taken"}));
+  EXPECT_NE(told["error log_commit_failed"].find(" failures=8 "), std::string::npos)
+      << told["error log_commit_failed"];
+  EXPECT_NE(told["error checkpoint_failed"].find(" failures=9 "), std::string::npos)
+      << told["error checkpoint_failed"];
+  EXPECT_NE(told["info checkpoint_taken"].find(" taken=7 "), std::string::npos)
+      << told["info checkpoint_taken"];
+  report.finish();
+  EXPECT_EQ(recorded.lines(), Lines{}) << "nothing waits any more";
+}
+
 }  // namespace windhover::keeping_report_test

@@ -59,9 +59,16 @@ void KeepingReport::look(std::int64_t now_ns) noexcept {
   }
 }
 
+// Failures come before their end, whatever was told last.
+void KeepingReport::finish() noexcept {
+  finishing_ = true;
+  next_kind_ = 0;
+  look(0);
+}
+
 bool KeepingReport::tell_commits_fail(std::int64_t now_ns) noexcept {
   const std::uint64_t failures = log_.failures.load();
-  if (failures == log_failures_ || !lines_.allow(now_ns)) return false;
+  if (failures == log_failures_ || !may_tell(lines_, now_ns)) return false;
   LogLine line = out_.line(LogLevel::kError, "log_commit_failed");
   line.add("model", model_).add("failures", failures - std::exchange(log_failures_, failures));
   add_error(line, log_.status.load(), log_.error_number.load());
@@ -71,7 +78,7 @@ bool KeepingReport::tell_commits_fail(std::int64_t now_ns) noexcept {
 
 bool KeepingReport::tell_commits_again(std::int64_t now_ns) noexcept {
   if (!log_fails_ || !ok(log_.status.load()) || log_.failures.load() != log_failures_) return false;
-  if (!lines_.allow(now_ns)) return false;
+  if (!may_tell(lines_, now_ns)) return false;
   log_fails_ = false;
   LogLine line = out_.line(LogLevel::kInfo, "log_commits_again");
   out_.write(line.add("model", model_).add("durable_rows", log_.durable_head.load()));
@@ -81,7 +88,7 @@ bool KeepingReport::tell_commits_again(std::int64_t now_ns) noexcept {
 // Senders wait meanwhile. Checkpoints that fail have lines of their own.
 bool KeepingReport::tell_room(std::int64_t now_ns) noexcept {
   const bool full = log_.full.load();
-  if (full == log_is_full_ || !lines_.allow(now_ns)) return false;
+  if (full == log_is_full_ || !may_tell(lines_, now_ns)) return false;
   log_is_full_ = full;
   LogLine line =
       full ? out_.line(LogLevel::kError, "log_full") : out_.line(LogLevel::kInfo, "log_has_room");
@@ -92,7 +99,7 @@ bool KeepingReport::tell_room(std::int64_t now_ns) noexcept {
 
 bool KeepingReport::tell_seals_fail(std::int64_t now_ns) noexcept {
   const std::uint64_t failures = log_.seal_failures.load();
-  if (failures == seal_failures_ || !lines_.allow(now_ns)) return false;
+  if (failures == seal_failures_ || !may_tell(lines_, now_ns)) return false;
   LogLine line = out_.line(LogLevel::kWarning, "log_end_not_marked");
   line.add("model", model_).add("failures", failures - std::exchange(seal_failures_, failures));
   add_words(line, log_.seal_error_number.load());
@@ -102,7 +109,7 @@ bool KeepingReport::tell_seals_fail(std::int64_t now_ns) noexcept {
 
 bool KeepingReport::tell_checkpoints_failed(std::int64_t now_ns) noexcept {
   const std::uint64_t failures = checkpoints_.failures.load();
-  if (failures == checkpoint_failures_ || !lines_.allow(now_ns)) return false;
+  if (failures == checkpoint_failures_ || !may_tell(lines_, now_ns)) return false;
   tell_checkpoint_failed(out_, model_, failures - std::exchange(checkpoint_failures_, failures),
                          checkpoints_.status.load(), checkpoints_);
   return true;
@@ -110,7 +117,7 @@ bool KeepingReport::tell_checkpoints_failed(std::int64_t now_ns) noexcept {
 
 bool KeepingReport::tell_checkpoints_taken(std::int64_t now_ns) noexcept {
   const std::uint64_t taken = checkpoints_.taken.load();
-  if (taken == taken_ || !lines_.allow(now_ns)) return false;
+  if (taken == taken_ || !may_tell(taken_lines_, now_ns)) return false;
   LogLine line = out_.line(LogLevel::kInfo, "checkpoint_taken");
   line.add("model", model_).add("taken", taken - std::exchange(taken_, taken));
   line.add("rows", checkpoints_.head.load());

@@ -26,10 +26,16 @@ class KeepingReport {
                 const CheckpointProgress& checkpoints, DaemonLog& out) noexcept;
 
   // Logs what has changed since the last line of its kind: three lines at once, then one in ten
-  // seconds, of whatever kind. What has to wait is told with what comes meanwhile.
+  // seconds, of whatever kind; of checkpoints taken as many beside them. What has to wait is told
+  // with what comes meanwhile.
   void look(std::int64_t now_ns) noexcept;
+  // Logs what waits, and then nothing has to wait any more.
+  void finish() noexcept;
 
  private:
+  bool may_tell(RateLimit& lines, std::int64_t now_ns) noexcept {
+    return finishing_ || lines.allow(now_ns);
+  }
   // Each tells of one kind, if there is news and a line is allowed, and returns whether it did.
   bool tell_commits_fail(std::int64_t now_ns) noexcept;
   bool tell_commits_again(std::int64_t now_ns) noexcept;
@@ -47,9 +53,11 @@ class KeepingReport {
   std::uint64_t checkpoint_failures_;
   std::uint64_t taken_;
   RateLimit lines_{3, std::chrono::seconds(10)};
+  RateLimit taken_lines_{3, std::chrono::seconds(10)};
   std::size_t next_kind_ = 0;
   bool log_fails_ = false;
   bool log_is_full_ = false;
+  bool finishing_ = false;
 };
 
 }  // namespace windhover

@@ -54,8 +54,10 @@ void Watcher::add(Engine& engine, std::size_t place) {
 void Watcher::remove(std::size_t place) noexcept {
   const std::lock_guard lock(changing_);
   models_.remove_if([&](WatchedModel& model) {
-    if (model.place == place) model.counts.finish();
-    return model.place == place;
+    if (model.place != place) return false;
+    model.counts.finish();
+    model.keeping.finish();
+    return true;
   });
 }
 
@@ -198,7 +200,10 @@ void Watcher::tell() noexcept {
 void Watcher::finish() noexcept {
   last_ns_ = clock_.now_ns();
   look();
-  for (WatchedModel& model : models_) model.counts.finish();
+  for (WatchedModel& model : models_) {
+    model.counts.finish();
+    model.keeping.finish();
+  }
   counts_.finish();
   if (http_counts_) http_counts_->finish();
   const auto& io = server_.counters();
