@@ -17,7 +17,7 @@
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"
 
-namespace windhover {
+namespace windhover::micro_benchmarks {
 namespace {
 
 // range: dimension, minibatch size, rows that come before each round. Where none do, the window
@@ -104,6 +104,6 @@ BENCHMARK(publish)->Arg(10)->Arg(100)->Iterations(500);
 BENCHMARK(observe)->Args({10, 1, 0})->Args({10, 256, 0})->Args({460, 256, 8});
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_benchmarks
 
 BENCHMARK_MAIN();

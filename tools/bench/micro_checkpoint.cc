@@ -8,7 +8,7 @@
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/error.h"
 
-namespace windhover {
+namespace windhover::micro_checkpoint {
 namespace {
 
 class CountingSink final : public Sink {
@@ -130,4 +130,4 @@ BENCHMARK(restore)->Name("checkpoint/restore")->Arg(10)->Arg(100)->Arg(1000);
 BENCHMARK(observe_packed)->Name("checkpoint/observe_packed")->Arg(10)->Arg(100);
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_checkpoint

@@ -20,7 +20,7 @@
 #include "windhover/tools/data/schema.h"
 #include "windhover/tools/temporary_folder.h"
 
-namespace windhover {
+namespace windhover::micro_client {
 namespace {
 
 // A server that welcomes one client, acknowledges what it sends and drops it: leaves the cost of
@@ -226,4 +226,4 @@ BENCHMARK_CAPTURE(read_lines, cells, false);
 BENCHMARK_CAPTURE(read_lines, rows, true);
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_client

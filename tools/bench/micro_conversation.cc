@@ -6,7 +6,7 @@
 #include "windhover/tools/bench/micro_talk.h"
 #include "windhover/tools/bench/question_source.h"
 
-namespace windhover {
+namespace windhover::micro_conversation {
 namespace {
 
 void talk(benchmark::State& state, const std::string& frame, std::uint32_t dimension) {
@@ -81,4 +81,4 @@ BENCHMARK(observe)
     ->Args({460, 256, 8});
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_conversation

@@ -13,7 +13,7 @@
 #include "windhover/tools/bench/micro_stream.h"
 #include "windhover/tools/placed.h"
 
-namespace windhover {
+namespace windhover::micro_io {
 namespace {
 
 FrameBytes frames_of(const benchmark::State& state) {
@@ -193,4 +193,4 @@ BENCHMARK(encode_acknowledgement);
 BENCHMARK(claim_producer)->Arg(1)->Arg(32)->Arg(1024);
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_io

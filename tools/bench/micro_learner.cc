@@ -8,7 +8,7 @@
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_pass.h"
 
-namespace windhover {
+namespace windhover::micro_learner {
 namespace {
 
 constexpr std::uint32_t kDraws = 64;
@@ -240,4 +240,4 @@ BENCHMARK_CAPTURE(take_in, all, Horizon::kAll)->Arg(12)->Arg(100);
 BENCHMARK_CAPTURE(take_in, fading, Horizon::kFading)->Arg(12)->Arg(100);
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_learner

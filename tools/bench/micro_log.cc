@@ -17,7 +17,7 @@
 #include "windhover/tools/bench/timing.h"
 #include "windhover/tools/temporary_folder.h"
 
-namespace windhover {
+namespace windhover::micro_log {
 namespace {
 
 constexpr LogOptions kLog{256ULL << 20, 16ULL << 20, 2ULL << 20};
@@ -125,4 +125,4 @@ BENCHMARK_CAPTURE(lmdb_commit, writemap, MDB_WRITEMAP)->WINDHOVER_COMMIT_SIZES;
 #undef WINDHOVER_COMMIT_SIZES
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_log

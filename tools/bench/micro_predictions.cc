@@ -6,7 +6,7 @@
 #include "windhover/tools/bench/heap_column.h"
 #include "windhover/tools/bench/micro_stream.h"
 
-namespace windhover {
+namespace windhover::micro_predictions {
 namespace {
 
 struct Question {
@@ -100,4 +100,4 @@ BENCHMARK(posterior)->Arg(10)->Arg(100);
 BENCHMARK(draws)->Arg(10)->Arg(100);
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_predictions

@@ -11,7 +11,7 @@
 #include "windhover/samplers/kernels/kernels.h"
 #include "windhover/tools/bench/heap_column.h"
 
-namespace windhover {
+namespace windhover::micro_random {
 
 namespace {
 
@@ -125,4 +125,4 @@ BENCHMARK(prepare)->Name("rows/by_age/prepare");
 
 }  // namespace
 
-}  // namespace windhover
+}  // namespace windhover::micro_random

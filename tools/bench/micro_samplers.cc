@@ -18,7 +18,7 @@
 #include "windhover/tools/error.h"
 #include "windhover/tools/placed.h"
 
-namespace windhover {
+namespace windhover::micro_samplers {
 namespace {
 
 void count_examples(benchmark::State& state) {
@@ -119,4 +119,4 @@ BENCHMARK(factorize)->Arg(12)->Arg(100);
 BENCHMARK(record_latency);
 
 }  // namespace
-}  // namespace windhover
+}  // namespace windhover::micro_samplers
