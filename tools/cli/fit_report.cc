@@ -22,7 +22,7 @@ std::string shown(const ordered_json& value) {
   return value.is_null() ? "-" : value.dump();
 }
 
-std::string table_of(const ordered_json& parameters) {
+std::string parameter_table(const ordered_json& parameters) {
   std::size_t width = 9;
   for (const auto& p : parameters) {
     width = std::max(width, shown_text(p["name"].get<std::string>()).size());
@@ -63,7 +63,7 @@ std::string describe_fit(const ordered_json& result) {
     if (key != "parameters" && key != "file" && key != "category_effects")
       out += fmt::format("{:<24} {}\n", key, shown(value));
   }
-  out += table_of(result["parameters"]) + fmt::format("({})\n", kChainsLegend);
+  out += parameter_table(result["parameters"]) + fmt::format("({})\n", kChainsLegend);
   if (result.contains("category_effects")) {
     out += category_effects_table(result["category_effects"]);
   }

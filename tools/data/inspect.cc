@@ -17,7 +17,7 @@
 namespace windhover {
 namespace {
 
-using Kind = TargetRule::Kind;
+using TargetKind = TargetRule::Kind;
 
 // The results of one pass over the file.
 struct Facts {
@@ -126,7 +126,7 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
     offset = table.column(options.offset->field);
     if (*offset == facts.target)
       throw UserError(fmt::format("{}: {} is the target, and no offset", path, parts.target));
-    if (options.offset->exposure && parts.target_rule.kind != Kind::kCount) {
+    if (options.offset->exposure && parts.target_rule.kind != TargetKind::kCount) {
       throw UserError(
           fmt::format("{}: an exposure is for counts; say --model negative-binomial, or of another "
                       "target --offset {}",
@@ -247,9 +247,9 @@ Inspection inspect(const std::string& path, const InspectOptions& options) {
 void take_model(Inspection& inspection, std::string_view model, const std::string& hint) {
   SchemaParts parts = inspection.schema.parts();
   const Response response = find_model(model)->response;
-  parts.target_rule.kind = is_whole_number(response)          ? Kind::kCount
-                           : response == Response::kLogNormal ? Kind::kPositive
-                                                              : Kind::kNumber;
+  parts.target_rule.kind = is_whole_number(response)          ? TargetKind::kCount
+                           : response == Response::kLogNormal ? TargetKind::kPositive
+                                                              : TargetKind::kNumber;
   keep_model(parts.target_rule, model);
   inspection.schema = Schema(std::move(parts));
   inspection.target_hint = hint;

@@ -10,7 +10,7 @@
 namespace windhover {
 namespace {
 
-using Kind = TargetRule::Kind;
+using TargetKind = TargetRule::Kind;
 
 constexpr std::string_view kCategoriesOfTarget =
     "--model softmax for classes, or --positive VALUE for the one that is to be 1";
@@ -77,7 +77,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
   if (!categories_said && !numbers) check_capitals(texts, name, path);
   if (!categories_said) check_adorned(name, column, decimal, path, kCategoriesOfTarget);
   if (options.positive || (two && (!model || wants(Response::kBernoulli)))) {
-    rule.kind = Kind::kBinary;
+    rule.kind = TargetKind::kBinary;
   } else if (wants(Response::kBernoulli)) {
     fail(
         fmt::format("has {} different values; {} wants 0 or 1: say which one is to be 1 with "
@@ -85,7 +85,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
                     how_many, options.model));
   } else if (wants(Response::kCategorical) || (!numbers && !model)) {
     if (!numbers && !model) check_numbers(name, column, decimal, path, kCategoriesOfTarget);
-    rule.kind = Kind::kClasses;
+    rule.kind = TargetKind::kClasses;
     if (texts.too_many()) {
       fail(
           fmt::format("has {} different values, the most classes that a model takes; say which "
@@ -101,7 +101,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
                     options.trials ? "a number of trials" : options.model,
                     options.trials ? "--trials" : "--model"));
   } else if (model && is_whole_number(model->response)) {
-    rule.kind = Kind::kCount;
+    rule.kind = TargetKind::kCount;
     if (const ColumnFacts::Cell& cell = column.first_no_count(); cell.line > 0) {
       fail(
           fmt::format("is \"{}\" in line {}, and {} wants counts, whole numbers of at least 0; "
@@ -113,7 +113,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
                       options.trials ? "leave --trials out" : "say --model linear"));
     }
   } else if (wants(Response::kLogNormal)) {
-    rule.kind = Kind::kPositive;
+    rule.kind = TargetKind::kPositive;
     if (const ColumnFacts::Cell& cell = column.first_not_positive(); cell.line > 0) {
       fail(fmt::format("is \"{}\" in line {}, and {} wants numbers greater than 0; say --model {}",
                        cell.text, cell.line, options.model,
@@ -122,7 +122,7 @@ TargetRule target_rule(const TargetFacts& facts, const InspectOptions& options, 
                                                              : "linear"));
     }
   } else {
-    rule.kind = Kind::kNumber;
+    rule.kind = TargetKind::kNumber;
     if (!wants_number) hint = number_hint(column, texts.too_many());
   }
   check_model(rule, options.model, name, path);
