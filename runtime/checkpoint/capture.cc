@@ -41,9 +41,9 @@ void StateCopy::end() noexcept {
   std::memcpy(room_.data() + section_, &header, sizeof(header));
 }
 
-Capture::Capture(Arena& arena, std::size_t state_bytes, std::size_t largest_row) noexcept
+Capture::Capture(Arena& arena, std::size_t state_bytes, std::size_t largest_entry) noexcept
     : room_(arena.allocate<std::byte>(state_bytes)),
-      rows_(arena.allocate<std::byte>(sizeof(RowsHeader) + std::max(kRowBytes, largest_row))) {}
+      rows_(arena.allocate<std::byte>(sizeof(RowsHeader) + std::max(kRowBytes, largest_entry))) {}
 
 std::size_t Capture::state_bound(const Arena& arena, const EngineConfig& config) noexcept {
   std::size_t bytes = kBesideTheMemory;

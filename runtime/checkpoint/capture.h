@@ -47,8 +47,8 @@ class StateCopy final : public StateVisitor {
 // back with kIdle (release).
 class Capture {
  public:
-  // Takes memory, writes nothing.
-  Capture(Arena& arena, std::size_t state_bytes, std::size_t largest_row) noexcept;
+  // Takes memory, writes nothing. `largest_entry`: bytes of the largest row or key.
+  Capture(Arena& arena, std::size_t state_bytes, std::size_t largest_entry) noexcept;
 
   // A bound on the bytes of a state, by the memory that the arena has given to the parts that have
   // one: all of it, one slot of snapshots, and room for numbers that are shown wider than they are
@@ -81,7 +81,7 @@ class Capture {
   // Where the first counter lies in the room.
   std::byte* counters() const noexcept { return room_.data() + counters_at_; }
   bool fits() const noexcept { return fits_; }
-  // The room for one section of rows.
+  // The room for one section of rows, or of keys.
   std::span<std::byte> rows() const noexcept { return rows_; }
 
  private:

@@ -54,13 +54,12 @@ struct SectionHeader {
 static_assert(sizeof(SectionHeader) == 56 && std::is_trivially_copyable_v<SectionHeader>);
 
 // Sections come in this order: the configuration, as many of rows as are needed, the learner's as
-// EngineState::visit_state shows them, the counters, keys if the engine keeps any, the end.
+// EngineState::visit_state shows them, the counters, as many of keys as are needed, the end.
 inline constexpr std::string_view kConfiguration = "configuration";
 inline constexpr std::string_view kRows = "rows";
 inline constexpr std::string_view kCounters = "counters";
-inline constexpr std::string_view kKeys =
-    "keys";                                      // as often as it takes: runtime/labels/saved_key.h
-inline constexpr std::string_view kEnd = "end";  // holds the number of sections before it
+inline constexpr std::string_view kKeys = "keys";  // runtime/labels/saved_key.h
+inline constexpr std::string_view kEnd = "end";    // holds the number of sections before it
 
 // What a section of rows begins with; packed rows follow (runtime/window/packed_rows.h).
 struct RowsHeader {

@@ -47,9 +47,9 @@ class Engine(EngineLife):
         model: `windhover models` lists the names.
         threads: number of learner threads; 0: only poll(), wait() and a full observe() learn.
         options: the fields of windhover_engine_options in `io/c/engine.h`, such as window_size,
-            horizon ("window", ..., or "chosen" as a daemon's default), seed, classes and sampler; max_nonzeros for sparse rows;
-            structure ("diagonal") for many columns; labels_pending: how many keys may wait for
-            their outcomes.
+            horizon ("window", ..., or "chosen" as a daemon's default), seed, classes and sampler;
+            max_nonzeros for sparse rows; structure ("diagonal") for many columns; labels_pending:
+            how many keys may wait for their outcomes.
 
     Raises:
         ImportError: the package was installed without its compiled module.
