@@ -144,6 +144,12 @@ bool Ensemble::start() noexcept {
   return true;
 }
 
+bool Ensemble::go_on() noexcept {
+  if (!mover_.refresh(estimator_, true, nullptr)) return false;
+  start_anew();
+  return true;
+}
+
 void Ensemble::start_anew() noexcept {
   for (Chain& chain : chains_.all()) mover_.start_fresh(chains_, chain, estimator_);
   chains_.refill(estimator_);

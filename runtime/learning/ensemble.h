@@ -63,6 +63,8 @@ class Ensemble {
 
   // All chains begin as Laplace draws. false: the given step is too long, and there is no law.
   bool start() noexcept;
+  // The same with C as it has been measured. false: under that C there is no law.
+  bool go_on() noexcept;
   // Laplace draws replace the chains, and the retained draws.
   void start_anew() noexcept;
   // Whether chains, or else draws, are improbably far from the mean. It looks once for each cause

@@ -37,10 +37,14 @@ void Estimator::set_target_scale(double scale) noexcept {
 }
 
 void Estimator::start_over() noexcept {
+  noise_.start_over();
+  forget_mode();
+}
+
+void Estimator::forget_mode() noexcept {
   hyper_.start_over();
   laplace_.clear_mode();
   checks_.start_over();
-  noise_.start_over();
   sums_.start_over(laplace_.mode(), dispersion().value());
 }
 

@@ -25,6 +25,8 @@ class Estimator {
   void reset(const EngineConfig& config) noexcept;
   // Forgets all rows.
   void start_over() noexcept;
+  // Forgets all rows but for C as it has been measured.
+  void forget_mode() noexcept;
   // See Dispersion. The mode starts again with the scale.
   void set_target_scale(double scale) noexcept;
   void set_target_variance(double variance) noexcept {

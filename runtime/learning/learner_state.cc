@@ -13,9 +13,9 @@ void Ensemble::visit_state(StateVisitor& visitor) noexcept {
 }
 
 void SamplingRun::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("sampling run");
+  visitor.section("sampling run", 2);
   phase_.visit_state(visitor);
-  visitor.values(law_moved_, passes_to_make_, judged_.head, judged_.times, law_refused_);
+  visitor.values(law_moved_, passes_to_make_, judged_.head, judged_.times, law_refused_, behind_);
   background_moves_.visit_state(visitor);
   record_.visit_state(visitor);
   budget_.visit_state(visitor);

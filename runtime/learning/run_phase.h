@@ -25,8 +25,19 @@ class RunPhase {
   void start() noexcept {
     phase_ = Phase::kApproach;
     passes_ = 0;
+    interrupted_ = false;
   }
-  void start_over() noexcept { phase_ = Phase::kWarmingUp; }
+  // The mode is sought again. `interrupts`: chains that sampled go on with it once it is found.
+  void start_over(bool interrupts) noexcept {
+    interrupted_ = interrupts && (interrupted_ || sampling());
+    phase_ = Phase::kWarmingUp;
+  }
+  // Whether sampling goes on where chains are to begin.
+  bool interrupted() const noexcept { return interrupted_; }
+  void go_on() noexcept {
+    phase_ = Phase::kSampling;
+    interrupted_ = false;
+  }
   // A pass over the window ended, which has measured C or not. Returns whether the approach is
   // over: the pass is the second one in a row that has measured C.
   bool end_pass(bool noise_known) noexcept {
@@ -45,12 +56,15 @@ class RunPhase {
   }
 
   // Shows its numbers in the section that is open.
-  void visit_state(StateVisitor& visitor) noexcept { visitor.values(phase_, passes_, burn_in_); }
+  void visit_state(StateVisitor& visitor) noexcept {
+    visitor.values(phase_, passes_, burn_in_, interrupted_);
+  }
 
  private:
   Phase phase_ = Phase::kWarmingUp;
   std::uint64_t passes_ = 0;
   double burn_in_ = 0;
+  bool interrupted_ = false;
 };
 
 }  // namespace windhover

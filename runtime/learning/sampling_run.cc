@@ -137,6 +137,7 @@ void SamplingRun::compare() noexcept {
   if (!record_.comparison_due(cursor_.worth_rows())) return;
   record_.compare(estimator_, mover.minibatch_size(), config_.sampler.temperature,
                   [&mover](double* h, double* injected) { return mover.law(h, injected); });
+  behind_ = false;
   if (!record_.spread_is_off() || !estimator_.laplace().loss().is_summary()) return;
   if (news) judged_ = {cursor_.head(), 0};
   if (judged_.times >= kMostTimes) return;
@@ -212,6 +213,10 @@ void SamplingRun::follow_sums() noexcept {
 }
 
 bool SamplingRun::start() noexcept {
+  if (phase_.interrupted() && ensemble_.go_on()) {
+    go_on();
+    return true;
+  }
   law_refused_ = !ensemble_.start();
   if (law_refused_) return false;
   phase_.start();
@@ -223,8 +228,18 @@ bool SamplingRun::start() noexcept {
   return true;
 }
 
-void SamplingRun::start_over() noexcept {
-  phase_.start_over();
+// What the draws before have shown of their law stands until those from here on are compared.
+void SamplingRun::go_on() noexcept {
+  phase_.go_on();
+  take_other_rows();
+  behind_ = true;
+  budget_.grant_at_least(kColdStartPasses * cursor_.worth());
+  ask_for_draws(kForgettingTime);
+}
+
+void SamplingRun::start_over(bool interrupts) noexcept {
+  phase_.start_over(interrupts && ensemble_.mover().posterior_is_target());
+  behind_ = false;
   passes_to_make_ = 0;
   ensemble_.mover().damping().forget();
 }

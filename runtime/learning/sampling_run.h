@@ -72,10 +72,13 @@ class SamplingRun {
   // Whether P is of about the rows that a pass sums now.
   bool knows_rows() const noexcept { return passes_to_make_ != 2; }
 
-  // The chains begin. false: they cannot move by the step that is given.
+  // The chains begin, or go on. false: they cannot move by the step that is given.
   bool start() noexcept;
-  // The cold start begins anew.
-  void start_over() noexcept;
+  // The cold start begins anew. `interrupts`: the units are the same, so that chains that sampled
+  // go on from the mode that it finds, with the C that passes have measured before.
+  void start_over(bool interrupts) noexcept;
+  // Whether chains went on from a mode that was lost, and no draws from there have been compared.
+  bool behind() const noexcept { return behind_; }
 
   // Fills in what the chains say of their own draws. O(chains x D).
   void describe(Posterior& posterior, Evidence& evidence) noexcept;
@@ -87,6 +90,7 @@ class SamplingRun {
   bool record_draws() noexcept;
   void compare() noexcept;
   void begin_burn_in() noexcept;
+  void go_on() noexcept;
   bool recover(ChainMover::Lost which) noexcept;
   void ask_for_draws(double forgetting) noexcept;
   bool ask_again(DrawBudget::Cause cause, double forgetting) noexcept;
@@ -107,7 +111,8 @@ class SamplingRun {
     std::uint64_t head = 0;
     int times = 0;  // that the spread was found to be off since then
   } judged_;
-  int passes_to_make_ = 0;    // see take_other_rows()
+  int passes_to_make_ = 0;  // see take_other_rows()
+  bool behind_ = false;
   bool law_refused_ = false;  // the sampler has never had a law
 };
 

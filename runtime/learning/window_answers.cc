@@ -55,7 +55,7 @@ void WindowLearner::publish() noexcept {
   constexpr double kSummed = 0.9;
   const bool summed = sums_.exact() && estimator_.laplace().n() >= kSummed * cursor_.worth();
   // A step that is still not trusted here is one that start_over_if_lost() does not act on.
-  e.outrun = !sums_.unbroken() || !estimator_.laplace().step_is_trusted() ||
+  e.outrun = run_.behind() || !sums_.unbroken() || !estimator_.laplace().step_is_trusted() ||
              (!cursor_.ages().flat() && !summed);
   const Judgement judgement = judge(e);
   p.status = judgement.status;

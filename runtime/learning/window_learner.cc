@@ -248,7 +248,7 @@ void WindowLearner::start_chains() noexcept {
 // where the loss looks quadratic. Rows from a part of the feature space not seen before can call
 // for such a step when they come all at once: it would go where every probability is 0 or 1. A cold
 // start from the present rows checks its steps. Until it is over the earlier numbers are served, as
-// those of a learner that is warming up.
+// those of a learner that is warming up; then chains go on from the mode that it has found.
 void WindowLearner::start_over_if_lost() noexcept {
   if (!model().log_concave() || estimator_.laplace().loss().steps_are_safe ||
       estimator_.laplace().step_is_trusted())
@@ -257,16 +257,21 @@ void WindowLearner::start_over_if_lost() noexcept {
 }
 
 void WindowLearner::start_over() noexcept {
-  // The units are about to change, and memories in the old ones are worth nothing.
-  if (memory_choice_ != nullptr && scan_.target_units_due()) {
+  // The units are about to change, and memories and C in the old ones are worth nothing.
+  const bool other_units = scan_.target_units_due();
+  if (memory_choice_ != nullptr && other_units) {
     memory_choice_->forget();
     cursor_.weigh_by(memory_choice_->ages());
   }
   if (surprise_limit_ != nullptr) surprise_limit_->start_over();
   scan_.take_up_target_units();
-  estimator_.start_over();
+  run_.start_over(!other_units);
+  if (run_.phases().interrupted()) {
+    estimator_.forget_mode();
+  } else {
+    estimator_.start_over();
+  }
   sums_.pass().forget_scores();
-  run_.start_over();
   cold_start_.start_over();
   publisher_.withdraw();
   dirty_ = false;

@@ -34,7 +34,7 @@ enum class StatusReason : std::uint8_t {
   kSamplersLaw = 6,    // law_ratio: the sampler does not target the posterior, or is too coarse
   kLawUnknown = 11,    // law_ratio NaN: nothing tells whether it does
   kSpread = 7,         // ou_ratio: the draws do not spread as the sampler's law says
-  kReplayRatio = 8,    // draws_per_observation below 1, or rows came faster than they were summed
+  kReplayRatio = 8,    // draws_per_observation below 1, or rows came faster than was followed
   kPrior = 10,         // prior_conflict: the prior expects other rows than these
   kReplay = 13,        // recovering: sequence is below recovery_target
   kMisfit = 12,        // misspecification_index: the rows scatter unlike the model; read sd_robust

@@ -256,7 +256,7 @@ TEST(SamplingRunAlone, GoesThroughItsPhasesAndRests) {
   EXPECT_GE(static_cast<double>(round - rested), std::floor(granted));
   EXPECT_LE(static_cast<double>(round - rested), std::ceil(granted) + 1);
 
-  c.run.start_over();
+  c.run.start_over(false);
   EXPECT_EQ(c.run.phase(), Phase::kWarmingUp);
 }
 

@@ -38,8 +38,30 @@ TEST(RunPhase, PhasesFollowOneAnother) {
   EXPECT_EQ(phase.passes(), 3U);
   EXPECT_TRUE(phase.burn(0.5));
   EXPECT_TRUE(phase.sampling());
-  phase.start_over();
+  phase.start_over(false);
   EXPECT_EQ(phase.now(), Phase::kWarmingUp);
+  EXPECT_FALSE(phase.interrupted());
+}
+
+TEST(RunPhase, SamplingThatWasInterruptedGoesOn) {
+  RunPhase phase;
+  phase.start();
+  phase.start_over(true);
+  EXPECT_FALSE(phase.interrupted()) << "no chain sampled";
+  phase.start();
+  (void)phase.end_pass(true);
+  EXPECT_TRUE(phase.end_pass(true));
+  phase.begin_burn_in(1);
+  EXPECT_TRUE(phase.burn(1));
+  phase.start_over(true);
+  EXPECT_TRUE(phase.interrupted());
+  EXPECT_FALSE(phase.sampling());
+  phase.go_on();
+  EXPECT_TRUE(phase.sampling());
+  EXPECT_FALSE(phase.interrupted());
+  phase.start_over(true);
+  phase.start_over(false);
+  EXPECT_FALSE(phase.interrupted()) << "the units have become others";
 }
 
 class Rows {
