@@ -45,7 +45,10 @@ struct NegativeBinomialLikelihood : PlainLikelihood {
   double loss(const double* eta, const double* y, std::size_t n) const noexcept {
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      sum += (y[i] + 1 / alpha_) * std::log1p(alpha_ * mean(eta[i])) - y[i] * eta[i];
+      // Beyond kLargest log1p(alpha mu) goes on as eta does. Without that, the further off a
+      // predictor the likelier its row.
+      const double beyond = std::max(eta[i] - kLargest, 0.0);
+      sum += (y[i] + 1 / alpha_) * (std::log1p(alpha_ * mean(eta[i])) + beyond) - y[i] * eta[i];
     }
     return sum;
   }

@@ -58,6 +58,23 @@ TEST(NegativeBinomial, NearPoissonNothingIsLostToRounding) {
   }
 }
 
+// With its mean held at exp(300) a loss that goes on falling by y times eta would take a predictor
+// for the better, the further off it is.
+TEST(NegativeBinomial, NoPredictorBeyondTheLargestMeanIsLikelier) {
+  for (const double alpha : {1e-3, 0.5, 20.0}) {
+    for (const double y : {0.0, 7.0, 1e6}) {
+      const auto loss = [&](double eta) { return likelihood(alpha).loss(&eta, &y, 1); };
+      const double largest = Likelihood::kLargest;
+      for (const double beyond : {1.0, 100.0, 1e4}) {
+        const double expected = beyond / alpha;
+        const double rounding = 1e-14 * (y + 1 / alpha) * (largest + beyond);
+        EXPECT_NEAR(loss(largest + beyond) - loss(largest), expected, rounding)
+            << alpha << " " << y << " " << beyond;
+      }
+    }
+  }
+}
+
 TEST(NegativeBinomial, CurvatureChangesWithAlphaAsSaid) {
   const std::array<double, 4> eta = {-2, 0.5, 3, 40};
   const std::array<double, 4> y = {0, 7, 3, 1e6};
