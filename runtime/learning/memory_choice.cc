@@ -36,6 +36,9 @@ static_assert(MemoryEvidence::kMost + kLevelRows.size() <= MemoryChoice::kMost);
 
 constexpr std::uint64_t kMostJudged = 1'024;
 
+// As an origin of averages, beside 1 in the posterior, at first.
+constexpr double kTrustInFilter = 0.1;
+
 // Only for a normal y: where the loss is not quadratic filters lag behind the posterior that is
 // served, and a walking level would win by lagging less.
 std::uint32_t levels(const EngineConfig& config) noexcept {
@@ -62,7 +65,8 @@ std::uint32_t MemoryChoice::memories(const EngineConfig& config) noexcept {
 
 std::uint32_t MemoryChoice::columns(const EngineConfig& config) noexcept {
   const std::uint32_t count = memories(config);
-  return count > 0 && levels(config) > 0 ? count + 1 : count;
+  const bool normal = is_normal(find_model(config.model.name)->response);
+  return count > 0 && (levels(config) > 0 || !normal) ? count + 1 : count;
 }
 
 MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
@@ -117,6 +121,7 @@ void MemoryChoice::start(const WindowCursor& cursor) noexcept {
   running_ = true;
   evidence_.reset();
   weights_.reset();
+  origins_.reset(kTrustInFilter);
   noise_.reset(count_);
   fill_normals();
   for (MemoryFilter* memory : memories()) memory->start(cursor.rows());
@@ -136,7 +141,11 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
   };
   const Numbers variances = dispersions();
   const Numbers served = weights();
-  if (normal()) noise_.begin_take({variances.data(), count_}, {served.data(), count_});
+  if (normal()) {
+    noise_.begin_take({variances.data(), count_}, {served.data(), count_});
+  } else {
+    begin_origins(served);
+  }
   for_batches([&](const RowBatch& batch, double weight) {
     Numbers losses{};
     if (normal()) {
@@ -145,11 +154,14 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
       for (std::uint32_t i = 0; i < count_; ++i) {
         losses[i] = estimator_.done().weight_ratio() * posteriors_[i]->loss(batch, weight, model);
       }
+      compare_origins(batch, model);
     }
     evidence_.add(std::span(losses).first<MemoryEvidence::kMost>());
     weights_.add(losses, batch.count);
   });
   if (normal()) noise_.end_take(posteriors_[0]->worth());
+  const double of_chains = posteriors_[estimated_]->worth();
+  origins_.end_take(std::array{of_chains, of_chains});
   evidence_.end_take();
   Numbers worth;
   for (std::uint32_t i = 0; i < count_; ++i) worth[i] = posteriors_[i]->worth();
@@ -238,12 +250,13 @@ NoiseMixture MemoryChoice::noise() const noexcept {
 }
 
 void MemoryChoice::visit_state(StateVisitor& visitor) noexcept {
-  visitor.section("choice of a memory", 10);
+  visitor.section("choice of a memory", 11);
   visitor.values(chosen_, estimated_, running_, take_rows_);
   chosen_ = std::min(chosen_, choosable_ - 1);  // whatever a damaged copy says
   estimated_ = std::min(estimated_, choosable_ - 1);
   evidence_.visit_state(visitor);
   weights_.visit_state(visitor);
+  origins_.visit_state(visitor);
   noise_.visit_state(visitor);
   if (visitor.restores()) fill_normals();
   for (MemoryFilter* memory : memories()) memory->visit_state(visitor);

@@ -37,6 +37,12 @@ namespace windhover {
 // As far as filters with a walking level are believed it is theirs: the variance of the level, with
 // its covariances, as they have it, and the remainder in the shape of that memory's.
 //
+// Where the loss is not quadratic filters lag behind the mode of the rows that they remember, all
+// alike. As a forecast the mode is the better one where the truth has just moved. Where labels stay
+// the same for some dozens of rows it follows the last ones too far, and the filters, which were
+// what the memories were compared by, are better. So an average has two origins, at the mean of the
+// posterior and at that memory's filter, each believed by how well it has predicted.
+//
 // Rows with weights have the information and the evidence of as many equal rows as would make their
 // average as certain (AnchorSums::weight_ratio()).
 //
@@ -51,7 +57,8 @@ class MemoryChoice {
 
   // How many memories an engine of this configuration has: 0, unless its horizon is adaptive.
   static std::uint32_t memories(const EngineConfig& config) noexcept;
-  // The most columns of an average: one for each memory, and one for how far levels have gone.
+  // The most columns of an average: one for each memory, and one for how far levels have gone or
+  // how far its two origins are apart.
   static std::uint32_t columns(const EngineConfig& config) noexcept;
 
   MemoryChoice(Arena& arena, const EngineConfig& config, const Estimator& estimator) noexcept;
@@ -85,8 +92,9 @@ class MemoryChoice {
   // Fills in what predictions are averaged over, once the filters have begun, in transformed units;
   // and for a normal y with a learned variance the noise. The memory that the posterior stands on
   // is where the posterior is. The others are where their filters are. But where the loss is not
-  // quadratic, and all filters lag behind the mode alike, they are as far from the posterior as
-  // from that memory's filter. O(filters x (draws + D) + filters x D^2 of walking levels).
+  // quadratic they are as far from that memory as its filter is from theirs, and it lies between
+  // its filter and the posterior, as the origins are believed. O(filters x (draws + D) + filters x
+  // D^2 of walking levels).
   void average(const Model& model, Posterior& posterior) noexcept;
 
   void visit_state(StateVisitor& visitor) noexcept;
@@ -128,6 +136,15 @@ class MemoryChoice {
   // The residual of one row by the average of all filters.
   PredictiveResidual averaged(const std::array<Residuals, kMost>& of, const Numbers& believed,
                               std::size_t row) const noexcept;
+  // Works out both averages of a take that begins, each with an origin of its own: centres in the
+  // scratch's `moved` (at the posterior) and `step` (at the filter), and in its `precision` the
+  // covariance that both have. O(filters x D^2).
+  void begin_origins(const Numbers& believed) noexcept;
+  // Adds what a batch says of the two. O(D^2) a row.
+  void compare_origins(const RowBatch& batch, Model& model) noexcept;
+  // Moves the average to where it lies between its origins, and adds as a column how far these are
+  // apart.
+  void add_origins(Posterior& posterior) noexcept;
   // Works out the filters' losses for rows of a normal y, and learns the noise by the average that
   // was served.
   void compare_normal(const RowBatch& batch, Model& model, Numbers& losses) noexcept;
@@ -151,6 +168,7 @@ class MemoryChoice {
   std::array<const FilteredPosterior*, kMost> posteriors_{};  // of the memories, then of the levels
   MemoryEvidence evidence_;
   MemoryWeights weights_;
+  MemoryWeights origins_{2, 2};  // at the posterior, at the filter; unless y is normal
   Response response_;
   NoiseScales noise_;
   std::uint64_t seed_;

@@ -52,6 +52,54 @@ double MemoryChoice::add_levels(const Numbers& believed, MemoryAverage& average)
   return 1 - weight + std::max(open, 0.0) / own;
 }
 
+void MemoryChoice::begin_origins(const Numbers& believed) noexcept {
+  const Eigen::Index d = dimension_;
+  const ConstVectorMap mean(estimator_.laplace().mean(), d);
+  const auto centre = [&](std::uint32_t i) { return ConstVectorMap(posteriors_[i]->centre(), d); };
+  MatrixMap covariance(scratch_.precision, d, d);
+  VectorMap at_filter(scratch_.step, d);
+  VectorMap at_posterior(scratch_.moved, d);
+  VectorMap apart(scratch_.gradient, d);
+  at_filter.setZero();
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (believed[i] > 0) at_filter += believed[i] * centre(i);
+  }
+  at_posterior = at_filter + mean - centre(estimated_);
+  covariance = ConstMatrixMap(estimator_.laplace().covariance(), d, d);
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    if (believed[i] == 0) continue;
+    apart = centre(i) - at_filter;
+    covariance.noalias() += (believed[i] * apart) * apart.transpose();
+  }
+}
+
+void MemoryChoice::compare_origins(const RowBatch& batch, Model& model) noexcept {
+  const FilteredPosterior& own = *posteriors_[estimated_];
+  model.set_dispersion(own.dispersion());
+  std::array<double, MemoryWeights::kMost> losses{};
+  std::array<double, FilteredPosterior::kMostRows> of_rows;
+  std::size_t k = 0;
+  for (const double* centre : {scratch_.moved, scratch_.step}) {
+    model.predictive_losses(batch, {centre, scratch_.precision, own.divisor()}, of_rows.data());
+    for (std::size_t i = 0; i < batch.count; ++i) losses[k] += of_rows[i];
+    losses[k++] *= estimator_.done().weight_ratio();
+  }
+  origins_.add(losses, batch.count);
+}
+
+void MemoryChoice::add_origins(Posterior& posterior) noexcept {
+  const Eigen::Index d = dimension_;
+  VectorMap apart(scratch_.gradient, d);
+  apart = ConstVectorMap(posterior.mean, d) - ConstVectorMap(posteriors_[estimated_]->centre(), d);
+  // Where that memory has overflowed the posterior is the origin.
+  if (!apart.allFinite()) return;
+  const double share = origins_.served({true, true})[0];  // of the posterior
+  VectorMap(posterior.average.shift(), d) -= (1 - share) * apart;
+  const MemoryAverage::Column column = posterior.average.add();
+  VectorMap(column.direction, d) = std::sqrt(share * (1 - share)) * apart;
+  std::copy_n(normals_ + std::size_t{count_} * draws_, draws_, column.normals);
+}
+
 void MemoryChoice::fill_normals() noexcept {
   for (std::uint32_t i = 0; i < columns_; ++i) {
     fill_standard_normals(seed_, i, VectorMap(normals_ + std::size_t{i} * draws_, draws_));
@@ -92,6 +140,7 @@ void MemoryChoice::average(const Model& model, Posterior& posterior) noexcept {
     VectorMap(column.direction, d) = std::sqrt(believed[i]) * (move - mean);
     std::copy_n(normals_ + std::size_t{i} * draws_, draws_, column.normals);
   }
+  if (!normal()) add_origins(posterior);
   posterior.average.set_own(add_levels(believed, posterior.average));
 }
 
