@@ -143,7 +143,8 @@ class MemoryChoice {
   // Adds what a batch says of the two. O(D^2) a row.
   void compare_origins(const RowBatch& batch, Model& model) noexcept;
   // Moves the average to where it lies between its origins, and adds as a column how far these are
-  // apart.
+  // apart, if the filter is believed more than the posterior: on a still stream of few large takes,
+  // which say little, a filter far behind would make predictions wide.
   void add_origins(Posterior& posterior) noexcept;
   // Works out the filters' losses for rows of a normal y, and learns the noise by the average that
   // was served.

@@ -91,9 +91,9 @@ void MemoryChoice::add_origins(Posterior& posterior) noexcept {
   const Eigen::Index d = dimension_;
   VectorMap apart(scratch_.gradient, d);
   apart = ConstVectorMap(posterior.mean, d) - ConstVectorMap(posteriors_[estimated_]->centre(), d);
-  // Where that memory has overflowed the posterior is the origin.
-  if (!apart.allFinite()) return;
+  // Where that memory has overflowed, or little speaks for its filter, the posterior is the origin.
   const double share = origins_.served({true, true})[0];  // of the posterior
+  if (share > 0.5 || !apart.allFinite()) return;
   VectorMap(posterior.average.shift(), d) -= (1 - share) * apart;
   const MemoryAverage::Column column = posterior.average.add();
   VectorMap(column.direction, d) = std::sqrt(share * (1 - share)) * apart;
