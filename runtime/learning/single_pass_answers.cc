@@ -5,6 +5,7 @@
 
 #include "windhover/runtime/diagnostics/judgement.h"
 #include "windhover/runtime/diagnostics/misfit.h"
+#include "windhover/runtime/learning/first_noise.h"
 #include "windhover/runtime/learning/single_pass_learner.h"
 
 namespace windhover {
@@ -99,6 +100,7 @@ void SinglePassLearner::publish() noexcept {
   p.status = judgement.status;
   p.reason = judgement.reason;
   p.ou_ratio = judgement.spread_ratio;
+  if (phase_ == Phase::kWarmingUp) posterior.noise = first_noise(*model_, estimator_);
   publisher_.end(posterior, estimator_, *model_);
   dirty_ = false;
 }

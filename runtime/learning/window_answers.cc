@@ -4,6 +4,7 @@
 #include <limits>
 #include "windhover/runtime/diagnostics/judgement.h"
 #include "windhover/runtime/diagnostics/misfit.h"
+#include "windhover/runtime/learning/first_noise.h"
 #include "windhover/runtime/learning/window_learner.h"
 
 namespace windhover {
@@ -62,6 +63,7 @@ void WindowLearner::publish() noexcept {
   p.reason = judgement.reason;
   p.ou_ratio = judgement.spread_ratio;
   if (e.network) describe_by_draws(posterior);
+  if (run_.phase() == Phase::kWarmingUp) posterior.noise = first_noise(*models_[0], estimator_);
   if (memory_choice_ != nullptr) memory_choice_->average(model(), posterior);
   publisher_.end(posterior, estimator_, *models_[0]);
   dirty_ = false;
