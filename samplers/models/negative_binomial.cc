@@ -61,7 +61,9 @@ void NegativeBinomialLikelihood::shape_derivatives(const double* eta, const doub
     const DigammaRest counted = digamma_rest(y[i] + r);
     const double off = (y[i] - mu) / (r + mu);
     // Derivatives of log p by r.
-    const double by_r = log_rest((y[i] + r) / (r + mu), off) + (counted.value - none.value);
+    const double beyond = std::max(eta[i] - kLargest, 0.0);  // see loss()
+    const double by_r =
+        log_rest((y[i] + r) / (r + mu), off) + (counted.value - none.value) - beyond;
     const double twice_by_r = off * off / (y[i] + r) + (counted.derivative - none.derivative);
     first[i] = r * by_r;
     second[i] = -r * (by_r + r * twice_by_r);

@@ -70,6 +70,16 @@ TEST(NegativeBinomial, NoPredictorBeyondTheLargestMeanIsLikelier) {
         const double rounding = 1e-14 * (y + 1 / alpha) * (largest + beyond);
         EXPECT_NEAR(loss(largest + beyond) - loss(largest), expected, rounding)
             << alpha << " " << y << " " << beyond;
+        const auto by_shape = [&](double eta) {
+          double first = 0;
+          double second = 0;
+          likelihood(alpha).shape_derivatives(&eta, &y, 1, &first, &second);
+          return std::array{first, second};
+        };
+        const auto [first, second] = by_shape(largest);
+        const auto [first_beyond, second_beyond] = by_shape(largest + beyond);
+        EXPECT_NEAR(first_beyond - first, -expected, rounding) << alpha << " " << y;
+        EXPECT_NEAR(second_beyond - second, expected, rounding) << alpha << " " << y;
       }
     }
   }
