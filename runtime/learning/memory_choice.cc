@@ -159,9 +159,12 @@ bool MemoryChoice::take(const WindowCursor& cursor, std::uint64_t first, std::ui
     evidence_.add(std::span(losses).first<MemoryEvidence::kMost>());
     weights_.add(losses, batch.count);
   });
-  if (normal()) noise_.end_take(posteriors_[0]->worth());
-  const double of_chains = posteriors_[estimated_]->worth();
-  origins_.end_take(std::array{of_chains, of_chains});
+  if (normal()) {
+    noise_.end_take(posteriors_[0]->worth());
+  } else {
+    const double of_chains = posteriors_[estimated_]->worth();
+    origins_.end_take(std::array{of_chains, of_chains});
+  }
   evidence_.end_take();
   Numbers worth;
   for (std::uint32_t i = 0; i < count_; ++i) worth[i] = posteriors_[i]->worth();
