@@ -213,9 +213,13 @@ void SamplingRun::follow_sums() noexcept {
 }
 
 bool SamplingRun::start() noexcept {
-  if (phase_.interrupted() && ensemble_.go_on()) {
-    go_on();
-    return true;
+  if (phase_.interrupted()) {
+    law_moved_ = true;  // what C has been is of another posterior
+    law_refused_ = !ensemble_.go_on();
+    if (!law_refused_) {
+      go_on();
+      return true;
+    }
   }
   law_refused_ = !ensemble_.start();
   if (law_refused_) return false;
@@ -232,6 +236,7 @@ bool SamplingRun::start() noexcept {
 void SamplingRun::go_on() noexcept {
   phase_.go_on();
   take_other_rows();
+  judged_ = {cursor_.head(), 0};
   behind_ = true;
   budget_.grant_at_least(kColdStartPasses * cursor_.worth());
   ask_for_draws(kForgettingTime);

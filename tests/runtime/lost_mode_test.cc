@@ -82,6 +82,35 @@ TEST(LostMode, DrawsComeToSpreadAsThePosterior) {
   }
 }
 
+// A step that is given may be too long where the mode is found again. Chains begin when it no
+// longer is, and nothing is left of that.
+TEST(LostMode, AStepThatWasTooLongMeanwhileIsForgotten) {
+  Data data = logistic_data(2'400, 3, 0.5, 61);
+  data.x.col(2).setZero();
+  data.x.col(2).segment(kUsual, 300).setConstant(6);
+  for (Index i = kUsual; i < kRows; ++i) data.y[i] = i % 40 == 0 ? 0 : 1;
+  EngineConfig config = config_of(4);
+  config.sampler.name = "sgd-completed";
+  config.sampler.step_size = 0.5;
+  TestEngine engine(config);
+  engine.feed(data, 0, kUsual);
+  ASSERT_TRUE(engine.poll_until_sampling());
+  engine.poll_rounds(3'000);
+  engine.feed(data, kUsual, kRows);
+  engine.poll_rounds(3'000);
+  ASSERT_EQ(engine.provenance().reason, StatusReason::kSamplersLaw);
+  ASSERT_EQ(engine->learner().view().phase, Phase::kWarmingUp);
+  for (Index row = kRows; row < data.rows(); row += 50) {
+    engine.feed(data, row, row + 50);
+    engine.poll_rounds(400);
+  }
+  engine.poll_rounds(5'000);
+  const Provenance p = engine.provenance();
+  EXPECT_EQ(engine->learner().view().phase, Phase::kSampling);
+  EXPECT_TRUE(std::isfinite(p.law_ratio)) << p.law_ratio;
+  EXPECT_EQ(p.status, PosteriorStatus::kOk) << to_string(p.reason);
+}
+
 // While the mode is sought, and where draws from there are still to come: an engine that is given
 // the state goes on as the one it was taken from.
 TEST(LostMode, IsPartOfTheState) {
