@@ -4,21 +4,15 @@
 #include <array>
 #include <cmath>
 
+#include "windhover/runtime/learning/noise_scales.h"
+
 namespace windhover {
-
-namespace {
-
-// The share of the rows that lie far off, and how much larger their variance is, before any row has
-// told: as NoiseScales has it at first.
-constexpr double kShare = 5e-4;
-constexpr double kFar = 100;
-
-}  // namespace
 
 NoiseMixture first_noise(double variance, double degrees, double of_targets) noexcept {
   // How likely each variance is, and the normal quantile half-way through: the first has the large
   // chi-squares.
   constexpr std::array kWeights = {0.4, 0.4, 0.17, 0.03};
+  constexpr double kShare = NoiseScales::kFarShareAtFirst;
   constexpr std::array kQuantiles = {0.841621233572914, -0.253347103135800, -1.200358858030859,
                                      -2.170090377584560};
   const double spread = 2 / (9 * degrees);
@@ -31,16 +25,20 @@ NoiseMixture first_noise(double variance, double degrees, double of_targets) noe
     const double root = 1 - spread + kQuantiles[i] * std::sqrt(spread);
     add(variance / (root * root * root), (1 - kShare) * kWeights[i]);
   }
-  const double far = kFar * variance;
-  const bool explained = of_targets > far;
-  add(far, explained ? 0.5 * kShare : kShare);
-  if (explained) add(of_targets, 0.5 * kShare);
+  const double far = NoiseScales::kFarAtFirst * variance;
+  // As many rows by the targets' variance as do not decide the sd of all, but for some.
+  constexpr double kOfVariance = 0.05;
+  constexpr double kLeast = 1e-6;
+  const double beyond =
+      of_targets > far ? std::clamp(kOfVariance * variance / of_targets, kLeast, 0.5 * kShare) : 0;
+  add(far, kShare - beyond);
+  if (beyond > 0) add(of_targets, beyond);
   return noise;
 }
 
 NoiseMixture first_noise(const Model& model, const Estimator& estimator) noexcept {
   const LaplaceApproximation& laplace = estimator.laplace();
-  const bool normal = is_normal(model.response()) && !laplace.loss().network;
+  const bool normal = model.response() == Response::kGaussian && !laplace.loss().network;
   if (!normal || !estimator.dispersion().learned()) return {};
   const std::uint32_t d = estimator.done().dimension();
   double degrees = laplace.weight();

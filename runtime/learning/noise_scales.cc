@@ -61,10 +61,9 @@ NoiseScales::Numbers NoiseScales::mixed(std::span<const double> believed) const 
 // Far rows are kept ten times (in variance) beyond what any memory takes for usual: nearer ones are
 // for the memories to learn.
 double NoiseScales::far_variance(std::span<const double> variances) const noexcept {
-  constexpr double kAtFirst = 100;
   constexpr double kAtLeast = 10;
   const double largest = std::ranges::max(variances);
-  return std::max(far_.variance > 0 ? far_.variance : kAtFirst * largest, kAtLeast * largest);
+  return std::max(far_.variance > 0 ? far_.variance : kFarAtFirst * largest, kAtLeast * largest);
 }
 
 void NoiseScales::begin_take(std::span<const double> variances,

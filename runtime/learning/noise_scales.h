@@ -35,6 +35,9 @@ namespace windhover {
 class NoiseScales {
  public:
   static constexpr std::size_t kMost = 18;
+  // Before any far row is seen so many of all are taken to be far, by a variance so much larger.
+  static constexpr double kFarShareAtFirst = 5e-4;
+  static constexpr double kFarAtFirst = 100;
 
   // Begins anew with so many memories, all of the same weight.
   void reset(std::size_t count) noexcept;
@@ -70,7 +73,7 @@ class NoiseScales {
   // taken to be far, ten times as far as others, which is soon unlearned. A row counts as a hundred
   // times as far as others at most: an absurd number would be believed for thousands of rows.
   struct FarRows {
-    double count = 0.5;
+    double count = 1'000 * kFarShareAtFirst;
     double of_rows = 1'000;
     double variance = 0;     // 0: not known yet
     double variance_of = 1;  // so many rows

@@ -11,7 +11,9 @@ std::size_t Predictor::given_numbers(const EngineConfig& config) noexcept {
   const ModelEntry& model = *find_model(config.model.name);
   if (model.response == Response::kCategorical) return config.model.classes;
   if (model.network) return 1 + std::size_t{config.retained_draws};
-  const bool mixed = config.horizon == Horizon::kAdaptive && is_normal(model.response);
+  // Where the noise is learned the first rows of a normal y have a mixture whatever the horizon.
+  const bool first = model.response == Response::kGaussian && !(config.model.noise_variance > 0);
+  const bool mixed = first || (config.horizon == Horizon::kAdaptive && is_normal(model.response));
   return 4 + (mixed ? NoiseMixture::kNumbers : 0);
 }
 

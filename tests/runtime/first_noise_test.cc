@@ -46,7 +46,10 @@ TEST(FirstNoise, KeepsWhatAMixtureOfNoiseIs) {
         EXPECT_GT(noise.variance[i], i == 0 ? 0 : noise.variance[i - 1]) << of_targets << degrees;
       }
       EXPECT_NEAR(sum, 1, 1e-12);
-      // Rows whose spread has been explained may yet lie as far off as all rows do.
+      // Rows whose spread has been explained may yet lie as far off as all rows do, and the sd
+      // hardly knows of them: a thousandth of the targets', or what Student's t says.
+      const double students = 2 * degrees / (degrees - 2);
+      EXPECT_LT(noise.mean(), 1.2 * students + 1.01e-6 * of_targets);
       EXPECT_EQ(noise.variance[noise.components - 1], std::max(200.0, of_targets));
     }
   }
@@ -95,8 +98,26 @@ TEST(FirstNoise, ARowThatLeavesASmoothStartIsNotRuledOut) {
   const double usual = engine.answers(question(1, x))[0].mean;
   const std::array<double, 1> off = {usual + 1};  // a million noise sd, and less than one of y
   const PredictiveSummary s = engine.answers(question(1, x, off))[0];
-  EXPECT_GT(s.log_score, -12);
+  EXPECT_GT(s.log_score, -18);
   EXPECT_LT(s.interval_upper - s.interval_lower, 1e-3);
+  EXPECT_LT(s.sd, 2e-3);
+}
+
+// Of a price a few rows far off would decide what it costs on average.
+TEST(FirstNoise, OfAPriceIsAsBefore) {
+  Data data = linear_data(9, 4, 2, 5);
+  for (double& y : data.y) y = std::exp(y);
+  EngineConfig config = small_config("log-normal", 4, 500);
+  config.model.noise_variance = 0;
+  config.model.prior_precision = 1e-6;
+  config.model.intercept_precision = 1e-6;
+  TestEngine engine(config);
+  engine.feed(data, 0, 8);
+  engine.poll_until_idle();
+  const std::span<const double> x(data.x.row(8).data(), 4);
+  const std::array<double, 1> y = {data.y[8]};
+  const PredictiveSummary s = engine.answers(question(1, x, y))[0];
+  EXPECT_LT(s.crps, 2 * (y[0] + std::exp(s.linpred_mean)));
 }
 
 TEST(FirstNoise, NoiseThatIsGivenIsNormal) {

@@ -51,6 +51,30 @@ TEST_P(EveryModel, ScoresTheAnswerOfThen) {
   EXPECT_GT(apart, 1'000 * kOff);
 }
 
+// The first rows are answered by another law of y than later ones.
+TEST(LabelScores, AnAnswerToOneOfTheFirstRowsIsScoredAsGiven) {
+  for (const char* model : {"linear", "log-normal"}) {
+    for (const Horizon horizon : {Horizon::kWindow, Horizon::kAdaptive, Horizon::kAll}) {
+      EngineConfig config = scored_config_of(model);
+      config.horizon = horizon;
+      config.model.noise_variance = 0;
+      const Data data = data_for(model, 40, 11);
+      Keyed served(config);
+      served.stream(data, 0, 20);
+      for (Index row = 20; row < 24; ++row) {
+        const std::string key = std::to_string(row);
+        const double y = 3 * data.y[row];
+        const PredictiveSummary then = served.ask(key, data, row, &y);
+        const double before = served.sum_of(&ScoreMeans::log_score);
+        ASSERT_EQ(served.tell(key, y).accepted, 1u);
+        served.learn();
+        EXPECT_NEAR(served.sum_of(&ScoreMeans::log_score) - before, then.log_score, kOff)
+            << model << " " << to_string(horizon) << " " << row;
+      }
+    }
+  }
+}
+
 // Two keys of one row were answered with `then`: of outcomes on both sides of where its 80 %
 // conformal interval ended one is said to have been held, and not the other. By `now`, and by the
 // scores where intervals end now, both would have the same said of them.
