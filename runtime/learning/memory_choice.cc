@@ -88,13 +88,14 @@ MemoryChoice::MemoryChoice(Arena& arena, const EngineConfig& config,
   for (std::uint32_t i = 0; i < levels_; ++i) {
     level_filters_[i] =
         arena.make<LevelFilter>(arena, config, estimator, scratch_, rows, kLevelRows[i]);
+    if (level_filters_[i] == nullptr) continue;  // the arena only measures
     posteriors_[count_ - levels_ + i] = &level_filters_[i]->posterior();
   }
   for (std::uint32_t i = 0; i < count_ - levels_; ++i, rows /= 2) {
     // The longest stands for a window, in which every row counts once.
     const bool as_many = i == 0 || spread_ == ForgettingSpread::kSampling;
     memories_[i] = arena.make<MemoryFilter>(arena, config, estimator, scratch_, rows, as_many);
-    posteriors_[i] = &memories_[i]->posterior();
+    if (memories_[i] != nullptr) posteriors_[i] = &memories_[i]->posterior();
   }
 }
 
