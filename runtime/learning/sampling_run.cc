@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "windhover/runtime/learning/publisher.h"
+#include "windhover/samplers/registry.h"
 
 namespace windhover {
 
@@ -284,39 +283,6 @@ bool SamplingRun::ask_again(DrawBudget::Cause cause, double forgetting) noexcept
   record_.restart_spread(forgetting);
   record_.compare_soon();
   return true;
-}
-
-void SamplingRun::describe(Posterior& posterior, Evidence& e) noexcept {
-  const ChainMover& mover = ensemble_.mover();
-  const std::size_t chains = ensemble_.chains().size();
-  const double size = mover.minibatch_size();
-  record_.summarize(chains, posterior);
-  describe_worst(posterior);
-  replay_ratio_.update(cursor_.head(), cursor_.worth_rows(), budget_.due(size));
-  const Consistency::Ratio& ratio = record_.ratio();
-  Provenance& p = posterior.provenance;
-  p.draws_per_observation = replay_ratio_.value();
-  e.network = !estimator_.laplace().loss().is_summary();
-  e.step_given = config_.sampler.step_size > 0;
-  const bool swallowed = std::isinf(ratio.law()) && !e.step_given;
-  p.law_ratio = law_refused_             ? std::numeric_limits<double>::infinity()
-                : e.network || swallowed ? std::numeric_limits<double>::quiet_NaN()
-                                         : ratio.law();
-  e.sampling = sampling();
-  e.chains_lost = mover.damping().active();
-  e.law_refused = law_refused_;
-  e.law_asked = find_sampler(config_.sampler.name)->targets_posterior;
-  e.law_decided = ratio.decided;
-  e.law_smallest = ratio.law_smallest;
-  e.law_largest = ratio.law_largest;
-  e.spread_smallest = ratio.smallest;
-  e.spread_largest = ratio.largest;
-  // Only the draws that the comparison stands on count.
-  e.compared_draws =
-      std::min(p.ess_bulk, record_.compared_relaxations() * static_cast<double>(chains));
-  e.band = record_.band(e.compared_draws);
-  e.replay_is_target = !budget_.unlimited();
-  e.replay_ratio = replay_ratio_.value();
 }
 
 }  // namespace windhover
