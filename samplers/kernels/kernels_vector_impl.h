@@ -9,7 +9,7 @@ namespace windhover {
 namespace {
 
 using Vector = double __attribute__((vector_size(32)));
-using Integers = long long __attribute__((vector_size(32)));
+using Integers = unsigned long long __attribute__((vector_size(32)));
 using Unaligned = double __attribute__((vector_size(32), aligned(8)));
 constexpr std::size_t kLanes = 4;
 
@@ -22,7 +22,7 @@ inline double sum(Vector v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 #ifdef __AVX512F__
 using Wide = double __attribute__((vector_size(64)));
 using UnalignedWide = double __attribute__((vector_size(64), aligned(8)));
-using WideIntegers = long long __attribute__((vector_size(64)));
+using WideIntegers = unsigned long long __attribute__((vector_size(64)));
 constexpr std::size_t kWideLanes = 8;
 inline Wide load_wide(const double* p) { return *reinterpret_cast<const UnalignedWide*>(p); }
 inline void store_wide(double* p, Wide v) { *reinterpret_cast<UnalignedWide*>(p) = v; }
@@ -111,9 +111,8 @@ inline V exp_nonpositive(V x) {
 template <class V>
 inline V sigmoid_vector(V x) {
   using Bits = BitsOf<V>;
-  const Bits sign = reinterpret_cast<Bits>(x) & static_cast<long long>(1ULL << 63);
-  V negative =
-      reinterpret_cast<V>(reinterpret_cast<Bits>(x) | static_cast<long long>(1ULL << 63));  // -|x|
+  const Bits sign = reinterpret_cast<Bits>(x) & (1ULL << 63);
+  V negative = reinterpret_cast<V>(reinterpret_cast<Bits>(x) | (1ULL << 63));  // -|x|
   negative = negative < -708.0 ? broadcast_as<V>(-708.0) : negative;
   const V e = exp_nonpositive(negative);
   const V denominator = 1.0 / (1.0 + e);
