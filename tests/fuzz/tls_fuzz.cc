@@ -15,6 +15,7 @@
 #include "windhover/io/tls/tls_memory.h"
 #include "windhover/tests/fuzz/driver.h"
 #include "windhover/tests/io/tls/certificates.h"
+#include "windhover/tests/io/tls/client_hello.h"
 
 namespace windhover::testing {
 namespace {
@@ -38,22 +39,6 @@ World& world() {
   require(installed);
   static World made;
   return made;
-}
-
-// What a client says first, of TLS 1.3 or 1.2.
-std::string client_hello(int version) {
-  SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
-  SSL_CTX_set_max_proto_version(context, version);
-  SSL* const connection = SSL_new(context);
-  SSL_set_connect_state(connection);
-  SSL_set_bio(connection, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-  (void)SSL_do_handshake(connection);
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(SSL_get_wbio(connection), &bytes);
-  std::string hello(bytes, static_cast<std::size_t>(size));
-  SSL_free(connection);
-  SSL_CTX_free(context);
-  return hello;
 }
 
 void converse(std::span<const std::uint8_t> bytes, std::size_t step) {

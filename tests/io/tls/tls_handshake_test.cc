@@ -9,30 +9,17 @@
 #include "windhover/tests/io/raw_peer.h"
 #include "windhover/tests/io/server_fixture.h"
 #include "windhover/tests/io/tls/authority.h"
+#include "windhover/tests/io/tls/client_hello.h"
 
 namespace windhover {
 namespace tls_handshake_test {
 
 using testing::Authority;
+using testing::client_hello;
 using testing::eventually;
 using testing::RawPeer;
 using testing::TestServer;
 using testing::tls;
-
-// What a client of OpenSSL's says first.
-std::string client_hello() {
-  SSL_CTX* const context = SSL_CTX_new(TLS_client_method());
-  SSL* const connection = SSL_new(context);
-  SSL_set_connect_state(connection);
-  SSL_set_bio(connection, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
-  (void)SSL_do_handshake(connection);
-  char* bytes = nullptr;
-  const long size = BIO_get_mem_data(SSL_get_wbio(connection), &bytes);
-  std::string hello(bytes, static_cast<std::size_t>(size));
-  SSL_free(connection);
-  SSL_CTX_free(context);
-  return hello;
-}
 
 TEST(Tls, EveryPrefixOfAHandshakeAndGarbageEndInOrder) {
   const Authority authority;
