@@ -9,10 +9,10 @@
 namespace windhover {
 
 NoiseMixture first_noise(double variance, double degrees, double of_targets) noexcept {
+  constexpr double kShare = NoiseScales::kFarShareAtFirst;
   // How likely each variance is, and the normal quantile half-way through: the first has the large
   // chi-squares.
   constexpr std::array kWeights = {0.4, 0.4, 0.17, 0.03};
-  constexpr double kShare = NoiseScales::kFarShareAtFirst;
   constexpr std::array kQuantiles = {0.841621233572914, -0.253347103135800, -1.200358858030859,
                                      -2.170090377584560};
   const double spread = 2 / (9 * degrees);
@@ -26,7 +26,7 @@ NoiseMixture first_noise(double variance, double degrees, double of_targets) noe
     add(variance / (root * root * root), (1 - kShare) * kWeights[i]);
   }
   const double far = NoiseScales::kFarAtFirst * variance;
-  // As many rows by the targets' variance as do not decide the sd of all, but for some.
+  // Rows by the targets' variance add 5 % to the variance of all, but there is one in a million.
   constexpr double kOfVariance = 0.05;
   constexpr double kLeast = 1e-6;
   const double beyond =
@@ -46,7 +46,7 @@ NoiseMixture first_noise(const Model& model, const Estimator& estimator) noexcep
     const double variance = laplace.covariance()[std::size_t{j} * (d + 1)];
     degrees -= std::max(0.0, 1 - estimator.prior().values()[j] * variance);
   }
-  return first_noise(estimator.dispersion().value(), std::max(degrees, kFewestDegrees),
+  return first_noise(estimator.dispersion().value(), std::max(kFewestDegrees, degrees),
                      estimator.dispersion().target_variance());
 }
 

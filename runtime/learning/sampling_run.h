@@ -113,7 +113,7 @@ class SamplingRun {
   } judged_;
   int passes_to_make_ = 0;  // see take_other_rows()
   bool behind_ = false;
-  bool law_refused_ = false;  // the sampler has never had a law
+  bool law_refused_ = false;  // chains were to begin, and had no law
 };
 
 }  // namespace windhover
